@@ -1,0 +1,53 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kinds of errors that callers tell apart with errors.Is. Everything else is internal.
+var (
+	// ErrNotFound means that the named site, run, page or document is not stored.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict means that the row exists already or was changed by somebody else.
+	ErrConflict = errors.New("conflict")
+	// ErrLeaseLost means that another daemon owns the host now: the run that sees it writes nothing more.
+	ErrLeaseLost = errors.New("lease lost")
+	// ErrBusy means that another daemon or command holds the host's lease at the moment.
+	ErrBusy = errors.New("busy")
+)
+
+// InvalidError says which input was refused and what to do about it.
+type InvalidError struct {
+	Field string // what: a flag, a key, a column
+	Text  string // why it was refused
+	Hint  string // what to do; may be empty
+}
+
+// Error gives one sentence with field, reason and hint.
+func (e *InvalidError) Error() string {
+	text := e.Text
+	if e.Field != "" {
+		text = e.Field + ": " + text
+	}
+	if e.Hint != "" {
+		text += " (" + e.Hint + ")"
+	}
+	return text
+}
+
+// Invalid makes an InvalidError; text may hold verbs for args.
+func Invalid(field, hint, text string, args ...any) error {
+	return &InvalidError{Field: field, Hint: hint, Text: fmt.Sprintf(text, args...)}
+}
+
+// HintedError wraps a failure of ours that an operator can mend, with what to do.
+type HintedError struct {
+	Err  error
+	Hint string
+}
+
+func (e *HintedError) Error() string { return e.Err.Error() + "; " + e.Hint }
+
+// Unwrap gives the failure itself.
+func (e *HintedError) Unwrap() error { return e.Err }

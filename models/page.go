@@ -1,0 +1,86 @@
+package models
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// State of a page at one run.
+type State string
+
+// States of a page. Stale: the documents that list it could not be read completely since.
+const (
+	StateLive    State = "live"
+	StateStale   State = "stale"
+	StatePending State = "pending"
+	StateHeld    State = "held"
+	StateRemoved State = "removed"
+	StateForeign State = "foreign"
+	StateAll     State = "all" // as a filter: every state but foreign
+)
+
+// Page is one page as the inventory shows it, the contract's *Page*.
+type Page struct {
+	URL        string   `json:"url"`
+	State      State    `json:"state"`
+	Document   string   `json:"document"` // URL of the document that declares it
+	Lastmod    *Lastmod `json:"lastmod,omitempty"`
+	Changefreq string   `json:"changefreq,omitempty"`
+	Priority   *float64 `json:"priority,omitempty"`
+	// Extension blocks in the contract's shapes, as they were stored.
+	Alternates json.RawMessage `json:"alternates,omitempty"`
+	Images     json.RawMessage `json:"images,omitempty"`
+	Videos     json.RawMessage `json:"videos,omitempty"`
+	News       json.RawMessage `json:"news,omitempty"`
+	Mobile     json.RawMessage `json:"mobile,omitempty"`
+	PageMap    json.RawMessage `json:"pagemap,omitempty"`
+
+	FirstSeen  time.Time  `json:"first_seen"`
+	LastSeen   time.Time  `json:"last_seen"`
+	RemovedAt  *time.Time `json:"removed_at,omitempty"`
+	FromRun    int64      `json:"from_run"`
+	ToRun      *int64     `json:"to_run"`
+	Freshness  string     `json:"freshness"` // current_unknown, fresh, stale, changed, unavailable
+	Confidence Confidence `json:"confidence"`
+	Reason     string     `json:"reason,omitempty"` // why pending, held, stale or removed
+	MovedTo    string     `json:"moved_to,omitempty"`
+	// Listings are the other documents that list the page too.
+	Listings []string `json:"listings,omitempty"`
+	Key      Key      `json:"-"`
+	Cursor   string   `json:"-"`
+}
+
+// Confidence of the statements in a Page, by the sitemap ontology's table.
+type Confidence struct {
+	Listing    float64 `json:"listing"`           // 0.99 for a valid absolute loc, at most 0.60 when stale
+	Lastmod    float64 `json:"lastmod,omitempty"` // 0.90 when declared, lowered by its track record
+	Membership float64 `json:"membership"`        // at most 0.85
+	Identity   float64 `json:"identity"`          // at most 0.75
+}
+
+// PageFilter selects pages of one site. The zero value selects every live page of the current run.
+type PageFilter struct {
+	State       State      // "" means live
+	AsOf        AsOf       // zero means the current run
+	URL         string     // exact URL in any spelling with the same identity (the caller computes Key)
+	Key         *Key       // identity of URL
+	Contains    string     // part of the URL, bytes
+	Prefix      string     // start of the URL, bytes
+	Document    int32      // number, 0 for any
+	LastmodFrom *time.Time // inclusive
+	LastmodTo   *time.Time // exclusive
+	Language    string     // an alternate's hreflang
+	Extension   string     // image, video, news, alternates
+	FirstFrom   *time.Time // first seen, inclusive
+	After       string     // Page.Cursor of the last row that the caller has
+	Limit       int        // 0: no limit (streams), else at most this many
+}
+
+// AsOf names a moment by run or by time; the zero value means now.
+type AsOf struct {
+	Run  int64
+	Time time.Time
+}
+
+// IsZero reports whether the moment is now.
+func (a AsOf) IsZero() bool { return a.Run == 0 && a.Time.IsZero() }

@@ -1,0 +1,32 @@
+package models
+
+import "time"
+
+// Stages of a removal.
+const (
+	StageMissing  = "missing"  // left its document while the walk was not complete
+	StagePending  = "pending"  // missing from one complete walk
+	StageHeld     = "held"     // stopped by the mass guard until a person decides
+	StageApproved = "approved" // a person agreed: the next complete walk that still misses it removes it
+	// Ends of a removal.
+	StageRemoved    = "removed"
+	StageRestored   = "restored"
+	StageMoved      = "moved"       // the page lives on under MovedTo
+	StageLeftWindow = "left_window" // a rolling window (news, newest N) went on
+)
+
+// Removal is the case of one page that left its documents, from first absence to decision.
+type Removal struct {
+	Key        Key       `json:"-"`
+	URL        string    `json:"url"`
+	Document   int32     `json:"document"`
+	FromRun    int64     `json:"from_run"` // first run that missed the page
+	HeldRun    int64     `json:"held_run,omitempty"`
+	DecidedRun int64     `json:"decided_run"` // Open while undecided
+	Stage      string    `json:"stage"`
+	Since      time.Time `json:"since"`
+	AgreedRun  int64     `json:"agreed_run,omitempty"` // last complete walk that missed it too
+	Reason     string    `json:"reason"`
+	MovedTo    string    `json:"moved_to,omitempty"`
+	Evidence   []byte    `json:"-"` // JSON: runs, documents and their byte hashes
+}

@@ -1,0 +1,40 @@
+package models
+
+import "time"
+
+// Site is one web site whose sitemaps are followed.
+type Site struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"` // unique; the host unless the user chose one
+	Home     string `json:"home"` // absolute URL of the home page
+	Root     string `json:"root"` // first of Roots
+	Roots    []Root `json:"roots,omitempty"`
+	Schedule string `json:"schedule"`            // cron specification, "" for none
+	TimeZone string `json:"time_zone,omitempty"` // IANA name for Schedule, "" for UTC
+	Paused   bool   `json:"paused,omitempty"`
+
+	Settings SiteSettings `json:"settings"`
+
+	CurrentRun int64      `json:"current_run"` // what readers see; 0 before the first run ends
+	LastRun    int64      `json:"-"`           // highest run number given out
+	Live       int64      `json:"live"`        // pages live at CurrentRun (all states but removed)
+	NextDue    *time.Time `json:"next_due,omitempty"`
+	CreatedAt  time.Time  `json:"created_at"`
+}
+
+// Root is one sitemap that a walk starts from.
+type Root struct {
+	URL       string `json:"url"`
+	Discovery string `json:"discovery_method"` // direct_URL, robots_txt, sitemap_index, linked_reference, probe
+}
+
+// SiteSettings are the operator's choices for one site; zero values mean the daemon's defaults.
+type SiteSettings struct {
+	Hosts        []string      `json:"hosts,omitempty"`         // further hosts whose URLs belong to the site
+	ConfirmAfter time.Duration `json:"confirm_after,omitempty"` // wait before a second walk may confirm a removal
+	ReleaseAfter time.Duration `json:"release_after,omitempty"` // held removals are released after agreeing walks over this time; 0 never
+	Quiet        time.Duration `json:"quiet,omitempty"`         // coalescing: silence to wait for after a hook
+	MaxWait      time.Duration `json:"max_wait,omitempty"`      // coalescing: longest wait since the first hook
+	Username     string        `json:"username,omitempty"`      // basic auth for a staging site
+	Password     string        `json:"-"`
+}
