@@ -58,7 +58,7 @@ type DocumentVersion struct {
 	Generator     string     `json:"generator,omitempty"`
 	Namespaces    []string   `json:"namespaces,omitempty"`
 	FetchedAt     time.Time  `json:"fetched_at"`
-	ObservedAt    time.Time  `json:"observed_at"` // Date minus Age: when an origin really said it
+	ObservedAt    time.Time  `json:"observed_at"`       // Date minus Age: when an origin really said it
 	Lastmod       *Lastmod   `json:"lastmod,omitempty"` // what the parent index declared
 	StaleSince    *time.Time `json:"stale_since,omitempty"`
 
