@@ -4,7 +4,6 @@ import "time"
 
 // Stages of a removal.
 const (
-	StageMissing  = "missing"  // left its document while the walk was not complete
 	StagePending  = "pending"  // missing from one complete walk
 	StageHeld     = "held"     // stopped by the mass guard until a person decides
 	StageApproved = "approved" // a person agreed: the next complete walk that still misses it removes it
@@ -20,7 +19,8 @@ type Removal struct {
 	Key        Key       `json:"-"`
 	URL        string    `json:"url"`
 	Document   int32     `json:"document"`
-	FromRun    int64     `json:"from_run"` // first run that missed the page
+	FromRun    int64     `json:"from_run"` // first complete walk that missed the page
+	FirstRun   int64     `json:"-"`        // first_run of the page's declaration, so that a return continues its history
 	HeldRun    int64     `json:"held_run,omitempty"`
 	DecidedRun int64     `json:"decided_run"` // Open while undecided
 	Stage      string    `json:"stage"`
