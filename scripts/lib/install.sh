@@ -1,0 +1,45 @@
+# Installs from the machine's own package manager what the tests need. Sourced after common.sh.
+
+SD_APT_UPDATED=
+
+# as_root COMMAND...: runs it as root, or fails when neither root nor sudo without a password is to be had.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; elif have sudo && sudo -n true 2>/dev/null; then sudo -n "$@"; else return 1; fi
+}
+
+# need COMMAND PACKAGE...: makes sure that COMMAND exists, installing the packages when it does not.
+# The -core packages of MariaDB hold the server alone: nothing is started on the machine by installing them.
+need() {
+  local command=$1
+  shift
+  have_anywhere "$command" && return 0
+  have apt-get || { say "$command is missing and there is no apt-get to install $*"; return 1; }
+  if [ -z "$SD_APT_UPDATED" ]; then
+    as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists at hand"
+    SD_APT_UPDATED=1
+  fi
+  say "installing $*"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >"$SD_TMP/apt.log" 2>&1 ||
+    { say "apt-get install $* failed: $(tail -n 2 "$SD_TMP/apt.log")"; return 1; }
+  have_anywhere "$command"
+}
+
+# Servers live in sbin, which is not on every user's path.
+have_anywhere() { have "$1" || [ -x "/usr/sbin/$1" ]; }
+
+need_mariadb() { need mariadbd mariadb-server-core mariadb-client-core && need mariadb mariadb-client-core; }
+
+# PHP with what WordPress uses. A module can be missing although php is there, so each is asked for by name.
+need_php() {
+  local module
+  need php php-cli php-mysql php-xml php-curl php-mbstring || return 1
+  for module in mysqli curl mbstring dom; do
+    php -m | grep -qix "$module" && continue
+    say "installing PHP's $module"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+      php-mysql php-xml php-curl php-mbstring >"$SD_TMP/apt.log" 2>&1
+    php -m | grep -qix "$module" || { say "PHP has no $module"; return 1; }
+  done
+}
+
+need_chromium() { have chromium || have chromium-browser || have google-chrome || need chromium chromium; }

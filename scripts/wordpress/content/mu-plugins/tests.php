@@ -1,0 +1,21 @@
+<?php
+/**
+ * What a test site needs besides WordPress itself: no mail, and application passwords although it speaks plain HTTP.
+ */
+if ( ! function_exists( 'wp_mail' ) ) {
+	function wp_mail() {
+		return true;
+	}
+}
+add_filter( 'wp_is_application_passwords_available', '__return_true' );
+add_filter( 'pre_site_transient_update_core', '__return_null' );
+// The requests that tests make are told from each other by this header: how long PHP worked on one, in milliseconds.
+add_action(
+	'shutdown',
+	function () {
+		if ( ! headers_sent() ) {
+			header( 'X-Test-Milliseconds: ' . round( 1000 * ( microtime( true ) - $_SERVER['REQUEST_TIME_FLOAT'] ), 1 ) );
+		}
+	},
+	0
+);
