@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Shared by the scripts: one temporary folder, one way to stop what was started, one way to say what was left out.
 # Sourced, not run. Every function speaks on standard error, so that a caller's standard output stays its own.
 

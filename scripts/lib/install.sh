@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Installs from the machine's own package manager what the tests need. Sourced after common.sh.
 
 SD_APT_UPDATED=

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A MariaDB server of the tests' own: its own data folder, loopback only, gone at the end. Sourced after common.sh.
 
 # mariadb_up: starts the server once and exports

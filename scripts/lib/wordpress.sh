@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Real WordPress for the tests: the package of this machine's own distribution and newer ones, each in a folder of its
 # own on the tests' MariaDB, served by PHP's built-in server. Nothing is installed. Sourced after mariadb.sh.
 
