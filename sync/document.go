@@ -1,0 +1,105 @@
+package syncer
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/sitemap"
+)
+
+const typeIndex = "sitemapindex"
+
+// document is one sitemap file in the course of a run.
+type document struct {
+	models.Document                         // what is stored or, once read, what this run says
+	known           bool                    // stored before this run
+	previous        *models.DocumentVersion // the stored version, nil for a new document
+	declared        *models.Lastmod         // what the index says of it in this walk
+	visited         bool                    // in this walk
+	alias           bool                    // redirected to a document that the walk reads anyway
+	failed          bool                    // in this walk: not read completely
+	same            bool                    // in this walk: nothing to diff
+	staged          bool                    // this run wrote rows of it
+	children        []child                 // of an index, as read; nil when it was not read again
+	diff            documentDiff
+	findings        []models.Finding
+}
+
+// good gives the version that the stored rows came from, nil when there is none to compare with.
+func (d *document) good() *models.DocumentVersion {
+	if d.Verdict == models.VerdictGone || len(d.SemanticHash) == 0 {
+		return nil
+	}
+	return &d.DocumentVersion
+}
+
+// carry keeps what the last good version knew in a version that could not be read: the rows still come from there.
+func carry(v *models.DocumentVersion, before *models.DocumentVersion) {
+	if before == nil || len(before.SemanticHash) == 0 || before.Verdict == models.VerdictGone {
+		return
+	}
+	kept := *before
+	kept.Verdict, kept.Reason, kept.Status = v.Verdict, v.Reason, v.Status
+	kept.FetchedAt, kept.ObservedAt, kept.Lastmod, kept.FindingsHash = v.FetchedAt, v.ObservedAt, v.Lastmod, v.FindingsHash
+	kept.StaleSince, kept.Validation = before.StaleSince, nil
+	*v = kept
+}
+
+// sameVersion reports whether storing v would say nothing that the stored version does not say.
+func sameVersion(a *models.DocumentVersion, v *models.DocumentVersion) bool {
+	return a != nil && a.Verdict == v.Verdict && a.Reason == v.Reason && a.Type == v.Type && a.Status == v.Status &&
+		a.FinalURL == v.FinalURL && string(a.SemanticHash) == string(v.SemanticHash) &&
+		string(a.FindingsHash) == string(v.FindingsHash) && a.Generator == v.Generator &&
+		a.Encoding == v.Encoding && a.Compression == v.Compression && sameLastmod(a.Lastmod, v.Lastmod)
+}
+
+func sameLastmod(a, b *models.Lastmod) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Instant.Equal(b.Instant)
+}
+
+func findingsOf(doc *sitemap.Document, url string) []models.Finding {
+	out := make([]models.Finding, 0, len(doc.Findings))
+	for _, f := range doc.Findings {
+		out = append(out, models.Finding{Code: f.Code, Severity: f.Severity.String(), Document: url, Line: f.Line,
+			Offset: f.Offset, Text: f.Text, Rule: f.Rule})
+	}
+	return out
+}
+
+// hashFindings stands for what is wrong with a document: places are left out, since they shift with every edit.
+func hashFindings(findings []models.Finding) []byte {
+	if len(findings) == 0 {
+		return nil
+	}
+	texts := make([]string, 0, len(findings))
+	for _, f := range findings {
+		texts = append(texts, f.Code+"\x00"+f.Severity+"\x00"+f.Text)
+	}
+	slices.Sort(texts)
+	sum := sha256.New()
+	for _, text := range texts {
+		writeText(sum, text)
+	}
+	return sum.Sum(nil)[:16]
+}
+
+func writeText(h hash.Hash, text string) {
+	_, _ = fmt.Fprintf(h, "%d:", len(text))
+	_, _ = io.WriteString(h, text)
+}
+
+func validationJSON(doc *sitemap.Document) []byte {
+	out, err := json.Marshal(doc.Validation)
+	if err != nil { // cannot happen: booleans and numbers
+		return nil
+	}
+	return out
+}

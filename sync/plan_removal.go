@@ -1,0 +1,104 @@
+package syncer
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// absence is what one walk found missing, in numbers: enough for the mass guard.
+type absence struct {
+	pages      int64           // new and undecided together
+	remaining  int64           // pages that the walk did find on the site
+	known      int64           // pages listed before the walk, undecided ones included
+	byDocument map[int32]int64 // pages missing from each document
+	listed     map[int32]int64 // declarations of each document before
+}
+
+// guard is the mass guard's judgement on an absence.
+type guard struct {
+	site      string           // why everything is held; "" when it is not
+	documents map[int32]string // why what is missing from a document is held
+}
+
+// limit is the largest number of pages that may go at once out of total.
+func (p Policy) limit(total int64) int64 { return max(p.GuardPages, total*p.GuardPercent/100) }
+
+// judge applies the mass guard: per site, per document, and always when nothing would remain.
+func (p Policy) judge(a absence) guard {
+	g := guard{documents: map[int32]string{}}
+	switch {
+	case a.pages == 0:
+		return g
+	case a.remaining == 0:
+		g.site = fmt.Sprintf("nothing would remain of the site's %d pages", a.known)
+	case a.pages > p.limit(a.known):
+		g.site = fmt.Sprintf("%d of the site's %d pages would go at once, the limit is %d", a.pages, a.known, p.limit(a.known))
+	}
+	for document, pages := range a.byDocument {
+		if limit := p.limit(a.listed[document]); pages > limit {
+			g.documents[document] = fmt.Sprintf("%d of the document's %d pages would go at once, the limit is %d",
+				pages, a.listed[document], limit)
+		}
+	}
+	return g
+}
+
+// why gives the reason for holding a page that left a document, "" when it need not be held.
+func (g guard) why(document int32) string {
+	if g.site != "" {
+		return g.site
+	}
+	return g.documents[document]
+}
+
+// walkProof is what a finished walk proves about absent pages.
+type walkProof struct {
+	run       int64
+	now       time.Time
+	complete  bool // every document was read: absence is a fact of this walk
+	confirmed bool // a second walk in the same run agreed
+}
+
+// openCase begins the removal of a page that a complete walk missed for the first time.
+func (p Policy) openCase(row models.Declaration, proof walkProof, held string) models.Removal {
+	c := models.Removal{Key: row.Key, URL: row.URL, Document: row.Document, FromRun: proof.run, FirstRun: row.FirstRun,
+		DecidedRun: models.Open, Stage: models.StagePending, Since: proof.now, AgreedRun: proof.run,
+		Reason: "not listed by a complete walk; a second one that agrees removes it"}
+	switch {
+	case held != "":
+		c.Stage, c.HeldRun, c.Reason = models.StageHeld, proof.run, held
+	case proof.confirmed:
+		p.remove(&c, proof, "not listed by two complete walks of this run")
+	}
+	return c
+}
+
+// carryOn moves an undecided removal on after a walk that missed the page again. It reports whether the case changed:
+// an agreement is worth a write only when it decides.
+func (p Policy) carryOn(c *models.Removal, confirmAfter, releaseAfter time.Duration, proof walkProof, held string) bool {
+	if !proof.complete {
+		return false
+	}
+	age := proof.now.Sub(c.Since)
+	switch {
+	case c.Stage == models.StageApproved:
+		p.remove(c, proof, "approved, and not listed by a complete walk since")
+	case c.Stage == models.StageHeld && releaseAfter > 0 && age >= releaseAfter:
+		p.remove(c, proof, fmt.Sprintf("held for %s while complete walks agreed", releaseAfter))
+	case c.Stage == models.StageHeld:
+		return false
+	case held != "":
+		c.Stage, c.HeldRun, c.Reason = models.StageHeld, proof.run, held
+	case proof.confirmed || age >= confirmAfter:
+		p.remove(c, proof, "not listed by a second complete walk")
+	default:
+		return false
+	}
+	return true
+}
+
+func (p Policy) remove(c *models.Removal, proof walkProof, reason string) {
+	c.Stage, c.DecidedRun, c.AgreedRun, c.Reason = models.StageRemoved, proof.run, proof.run, reason
+}

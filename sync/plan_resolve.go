@@ -1,0 +1,167 @@
+package syncer
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// place is one listing: a page in a document.
+type place struct {
+	key      models.Key
+	document int32
+}
+
+func comparePlaces(a, b place) int {
+	if n := bytes.Compare(a.key[:], b.key[:]); n != 0 {
+		return n
+	}
+	return int(a.document) - int(b.document)
+}
+
+// rerole gives a row staged or stored another role or beginning.
+type rerole struct {
+	key      models.Key
+	role     models.Role
+	firstRun int64
+}
+
+// edit is what resolving changes in one document.
+type edit struct {
+	close  []models.Key // listings that ended because the page is declared elsewhere now
+	rerole []rerole     // rows to write anew
+}
+
+// resolution is what follows from seeing all documents of a site together.
+type resolution struct {
+	edits    map[int32]*edit
+	resolved []place      // places that left but whose page is listed elsewhere: no removal
+	found    []models.Key // pages with an undecided removal that are listed elsewhere
+	known    int64        // appeared listings of pages that were there before: no additions
+	restored int64        // pages that had been removed and are listed again
+	moved    int64        // declarations that only changed their document
+	changed  int64        // declarations that changed document and content
+}
+
+func (r *resolution) edit(document int32) *edit {
+	if r.edits == nil {
+		r.edits = map[int32]*edit{}
+	}
+	e := r.edits[document]
+	if e == nil {
+		e = &edit{}
+		r.edits[document] = e
+	}
+	return e
+}
+
+// resolve decides for pages with several open rows which listing is the declaration: the one that is, while its
+// document lists it; else the one in the document met first. rows ascend by key and hold every open row of each key.
+// gone tells that a stored row's document does not list the page now, and whether that is an undecided removal; began
+// gives the first run of pages that had been removed before.
+func (r *resolution) resolve(rows []models.Listing, run int64, gone func(place) (gone, undecided bool), began map[models.Key]int64) {
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].Key == rows[0].Key {
+			n++
+		}
+		r.page(rows[:n], run, gone, began[rows[0].Key])
+		rows = rows[n:]
+	}
+}
+
+func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bool, bool), began int64) {
+	var present, absent []models.Listing
+	undecided := false
+	for _, row := range rows {
+		if row.Role == models.RoleForeign {
+			continue
+		}
+		left, open := gone(place{row.Key, row.Document})
+		undecided = undecided || open
+		if left {
+			absent = append(absent, row)
+		} else {
+			present = append(present, row)
+		}
+	}
+	if len(present) == 0 {
+		return
+	}
+	first, old := rows[0].FirstRun, false
+	for _, row := range rows {
+		first, old = min(first, row.FirstRun), old || row.FirstRun < run
+	}
+	if began > 0 {
+		first = min(first, began)
+		if !old {
+			r.restored++
+		}
+	}
+	if len(rows) == 1 && rows[0].FirstRun == first {
+		return
+	}
+	winner := declaration(present, run)
+	for _, row := range absent {
+		e := r.edit(row.Document)
+		e.close = append(e.close, row.Key)
+		r.resolved = append(r.resolved, place{row.Key, row.Document})
+		if row.Role != models.RoleDeclaration || row.Key != winner.Key {
+			continue
+		}
+		if row.Fingerprint == winner.Fingerprint {
+			r.moved++
+		} else {
+			r.changed++
+		}
+	}
+	if undecided {
+		r.found = append(r.found, rows[0].Key)
+	}
+	r.roles(present, winner, first, run)
+}
+
+// declaration chooses: an old declaration, else the row in the lowest document, old rows before new ones.
+func declaration(present []models.Listing, run int64) models.Listing {
+	return slices.MinFunc(present, func(a, b models.Listing) int {
+		if n := rank(a, run) - rank(b, run); n != 0 {
+			return n
+		}
+		return int(a.Document) - int(b.Document)
+	})
+}
+
+func rank(row models.Listing, run int64) int {
+	switch {
+	case row.FromRun < run && row.Role == models.RoleDeclaration:
+		return 0
+	case row.FirstRun < run && row.Role == models.RoleDeclaration: // its declaration changed in this run
+		return 0
+	case row.FromRun < run:
+		return 1
+	}
+	return 2
+}
+
+// roles writes the winner as the declaration and all others as duplicates, each with the page's true beginning.
+func (r *resolution) roles(present []models.Listing, winner models.Listing, first, run int64) {
+	appeared := 0
+	for _, row := range present {
+		role := models.RoleDuplicate
+		if row.Document == winner.Document {
+			role = models.RoleDeclaration
+		}
+		if row.FromRun == run && row.FirstRun == run {
+			appeared++
+		}
+		if row.Role != role || row.FirstRun != first {
+			e := r.edit(row.Document)
+			e.rerole = append(e.rerole, rerole{row.Key, role, first})
+		}
+	}
+	if first == run { // a page that is new: one of its listings is the addition
+		appeared--
+	}
+	r.known += int64(appeared)
+}

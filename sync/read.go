@@ -1,0 +1,226 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/fetch"
+	"github.com/sitemapd/sitemapd/sync/sitemap"
+)
+
+// reading is what one look at a document gave.
+type reading struct {
+	version  models.DocumentVersion
+	findings []models.Finding
+	children []child
+	parsed   bool // its children are those read now
+	same     bool // equal to what the stored rows came from: nothing to diff
+	requests int64
+	bytes    int64
+}
+
+// child is one reference of an index.
+type child struct {
+	url     string
+	id      []byte
+	foreign bool
+	lastmod *models.Lastmod
+}
+
+// bench is the reusable workspace of one worker: a reader, a collection and the wire bytes of one document.
+type bench struct {
+	reader *sitemap.Reader
+	found  collection
+	wire   []byte
+}
+
+// answer is what the web gave for one document, its body whole in the bench.
+type answer struct {
+	*fetch.Result
+	cut    error // why the body ended early
+	before *models.DocumentVersion
+}
+
+// fetch asks for a document, with the validators of the version that its rows came from.
+func (r *run) fetch(ctx context.Context, d *document, b *bench) answer {
+	a := answer{before: d.good()}
+	req := fetch.Request{URL: d.URL, Origin: r.site.Root, Kind: fetch.Document, NoCache: r.noCache(),
+		Username: r.site.Settings.Username, Password: r.site.Settings.Password, MaxWire: r.o.MaxBody}
+	if a.before != nil {
+		req.ETag, req.LastModified, req.ValidatedURL = a.before.ETag, a.before.LastModified, a.before.FinalURL
+	}
+	b.wire = b.wire[:0]
+	a.Result, _ = r.o.Web.Read(ctx, req, func(res *fetch.Result) error {
+		b.wire, a.cut = readAll(b.wire[:0], res.Body)
+		return a.cut
+	})
+	if !a.HasBody() {
+		b.wire = b.wire[:0]
+	}
+	return a
+}
+
+// read turns an answer into a reading, its entries into b.found. What the site does wrong is data; it never fails.
+func (r *run) read(d *document, a answer, b *bench) (got reading) {
+	got.requests, got.bytes = int64(a.Attempts), int64(len(b.wire))
+	got.version = models.DocumentVersion{Status: a.Status, FinalURL: a.FinalURL, ContentType: a.ContentType,
+		ETag: a.ETag, LastModified: a.LastModified, FetchedAt: micros(a.FetchedAt), ObservedAt: micros(a.ObservedAt),
+		Lastmod: d.declared}
+	switch {
+	case a.Outcome == fetch.NotModified && a.before != nil:
+		got.same = true
+		got.version = unchanged(a.before, got.version)
+	case !a.HasBody() || a.Outcome == fetch.NotModified:
+		got.unavailable(d, outcomeCode(a.Result), reasonOf(a.Result))
+	case a.cut == nil && a.before != nil && a.before.Status == a.Status && a.before.Type != typeIndex && identical(a.before, b.wire):
+		got.same = true
+		got.version = unchanged(a.before, got.version)
+	default:
+		r.parse(d, b, a.Result, a.cut, &got)
+	}
+	return got
+}
+
+func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// identical reports whether the bytes are those that the stored version was read from.
+func identical(before *models.DocumentVersion, wire []byte) bool {
+	sum := xxh3.Hash128(wire).Bytes()
+	return len(wire) > 0 && before.Bytes == int64(len(wire)) && string(before.ByteHash) == string(sum[:])
+}
+
+// unchanged is the stored version with what this answer alone says: its validators and times.
+func unchanged(before *models.DocumentVersion, answer models.DocumentVersion) models.DocumentVersion {
+	v := *before
+	v.FetchedAt, v.ObservedAt, v.Lastmod = answer.FetchedAt, answer.ObservedAt, answer.Lastmod
+	if !v.Verdict.Read() { // the last answer was a failure; these bytes are those of the last good one
+		v.Verdict, v.Reason, v.StaleSince, v.Status = models.VerdictComplete, "", nil, http.StatusOK
+	}
+	if answer.Status != http.StatusNotModified {
+		v.Status = answer.Status
+	}
+	if answer.ETag != "" || answer.LastModified != "" || answer.Status != http.StatusNotModified {
+		v.ETag, v.LastModified = answer.ETag, answer.LastModified
+	}
+	return v
+}
+
+// parse reads the wire bytes. A body that was cut on the way ends with that error instead of a clean end.
+func (r *run) parse(d *document, b *bench, result *fetch.Result, cut error, got *reading) {
+	b.found.reset()
+	var src io.Reader = &wireReader{bytes: b.wire, end: cut}
+	meta := sitemap.Meta{ContentType: result.ContentType, ContentEncoding: result.ContentEncoding, Status: result.Status}
+	doc, err := b.reader.Read(src, result.FinalURL, meta, sitemap.Visitor{
+		Declaration: func(x *sitemap.Declaration) error {
+			b.found.add(x, x.Foreign && !r.owns(x.Identity))
+			return nil
+		},
+		Child: func(x *sitemap.Child) error {
+			got.children = append(got.children, child{url: string(x.Loc), id: append([]byte(nil), x.Identity...),
+				foreign: x.Foreign && !r.owns(x.Identity), lastmod: lastmodOf(&x.Lastmod)})
+			return nil
+		},
+	})
+	if err != nil { // cannot happen: the visitors return no error
+		got.unavailable(d, "unavailable", err.Error())
+		return
+	}
+	got.parsed = true
+	fill(&got.version, doc)
+	got.findings = findingsOf(doc, d.URL)
+	got.version.FindingsHash = hashFindings(got.findings)
+	before := d.good()
+	got.same = before != nil && got.version.Verdict == models.VerdictComplete &&
+		before.Type == got.version.Type && string(before.SemanticHash) == string(got.version.SemanticHash)
+}
+
+// wireReader gives bytes already received, then the error that ended them.
+type wireReader struct {
+	bytes []byte
+	end   error
+}
+
+func (w *wireReader) Read(p []byte) (int, error) {
+	if len(w.bytes) == 0 {
+		if w.end != nil {
+			return 0, w.end
+		}
+		return 0, io.EOF
+	}
+	n := copy(p, w.bytes)
+	w.bytes = w.bytes[n:]
+	return n, nil
+}
+
+func readAll(dst []byte, src io.Reader) ([]byte, error) {
+	for {
+		if len(dst) == cap(dst) {
+			dst = append(dst, 0)[:len(dst)]
+		}
+		n, err := src.Read(dst[len(dst):cap(dst)])
+		dst = dst[:len(dst)+n]
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return dst, nil
+		}
+		if err != nil {
+			return dst, err
+		}
+	}
+}
+
+func fill(v *models.DocumentVersion, doc *sitemap.Document) {
+	v.Verdict, v.Reason, v.Type = models.Verdict(doc.Verdict.String()), doc.Reason, doc.Type.String()
+	v.Encoding, v.Compression = doc.Encoding, doc.Compression
+	v.Bytes, v.BytesInflated = doc.Bytes, doc.BytesInflated
+	v.Entries, v.Children = int64(doc.Entries), int64(doc.Children)
+	v.Foreign, v.Duplicates = int64(doc.Foreign), int64(doc.Duplicates)
+	v.Namespaces = doc.Namespaces
+	v.Generator = doc.Generator
+	if doc.GeneratorVersion != "" {
+		v.Generator += " " + doc.GeneratorVersion
+	}
+	v.Validation = validationJSON(doc)
+	if doc.Verdict == sitemap.Complete {
+		v.ByteHash = append([]byte(nil), doc.ByteHash[:]...)
+		v.SemanticHash = append([]byte(nil), doc.SemanticHash[:]...)
+	}
+}
+
+func lastmodOf(l *sitemap.Lastmod) *models.Lastmod {
+	if l.State != sitemap.Valid {
+		return nil
+	}
+	return &models.Lastmod{Raw: string(l.Raw), Instant: time.UnixMicro(l.Instant).UTC(),
+		Precision: models.Precision(l.Precision), Zone: l.Zone}
+}
+
+// unavailable makes a reading of a document that gave no body to read.
+func (got *reading) unavailable(d *document, code, reason string) {
+	got.version.Verdict, got.version.Reason, got.version.Type = models.VerdictUnavailable, reason, "none"
+	severity := models.SeverityError
+	got.findings = []models.Finding{{Code: code, Severity: severity, Document: d.URL, Text: reason}}
+	got.version.FindingsHash = hashFindings(got.findings)
+}
+
+// outcomeCode is the finding for an answer that could not be read: fetch-timeout, fetch-dns, http-503, ...
+func outcomeCode(r *fetch.Result) string {
+	if r.Outcome == fetch.HTTPError || r.Outcome == fetch.OK || r.Outcome == fetch.NotModified {
+		return fmt.Sprintf("http-%d", r.Status)
+	}
+	return "fetch-" + strings.ReplaceAll(string(r.Outcome), "_", "-")
+}
+
+func reasonOf(r *fetch.Result) string {
+	if r.Reason != "" {
+		return r.Reason
+	}
+	return fmt.Sprintf("the server answered %d %s without a body", r.Status, http.StatusText(r.Status))
+}

@@ -1,0 +1,188 @@
+package syncer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/sitemap"
+)
+
+// run is one run under way: the lease is held, everything it writes is staged under its number.
+type run struct {
+	*Engine
+	site    models.Site
+	lease   models.Lease
+	request Request
+	log     *slog.Logger
+
+	record    models.Run
+	served    []int64
+	hosts     map[string]bool // authorities whose URLs belong to the site, without "www."
+	documents map[models.Key]*document
+	order     []*document // in walk order
+	numbers   int32       // highest document number given out
+	undecided map[models.Key]*models.Removal
+	benches   sync.Pool
+	slots     chan struct{} // one for each document being parsed and staged
+
+	mu       sync.Mutex
+	claimed  map[models.Key]*document // by final URL, in this walk
+	appeared []models.Key             // pages listed anew, until there are massKeys of them
+	total    atomic.Int64             // of those
+	mass     bool                     // there were more than massKeys
+	pages    atomic.Int64             // entries read, for progress
+	limited  string                   // a limit of ours that cut the walk short
+	findings []models.Finding         // of the run as a whole
+}
+
+// massKeys is how many pages may appear before resolving turns from look-ups to one ordered scan.
+const massKeys = 50_000
+
+// execute is the run from first write to last. Its one exit records how it ended.
+func (r *run) execute(ctx context.Context) (record models.Run, err error) {
+	triggers, err := r.o.Store.PendingTriggers(ctx, r.site.ID)
+	if err != nil {
+		return models.Run{}, fmt.Errorf("read triggers: %w", err)
+	}
+	for _, t := range triggers {
+		r.served = append(r.served, t.ID)
+	}
+	r.record, err = r.o.Store.BeginRun(ctx, r.lease, r.site.ID, models.Run{SiteID: r.site.ID, Cause: r.request.Cause,
+		StartedAt: micros(r.o.Now()), Triggers: r.served, Baseline: r.site.CurrentRun == 0})
+	if err != nil {
+		return models.Run{}, fmt.Errorf("begin run: %w", err)
+	}
+	r.record.Site = r.site.Name
+	r.log = r.log.With("run", r.record.ID)
+	defer func() { record = r.conclude(ctx, err) }()
+	if err := r.prepare(ctx); err != nil {
+		return r.record, err
+	}
+	r.log.Info("run started", "cause", r.record.Cause, "triggers", len(r.served))
+	if err := r.walk(ctx); err != nil {
+		return r.record, err
+	}
+	s, err := r.meet(ctx)
+	if err != nil {
+		return r.record, err
+	}
+	if r.request.Confirm && r.verdict() == models.VerdictComplete && s.doubtful() {
+		if s, err = r.confirm(ctx, s); err != nil {
+			return r.record, err
+		}
+	}
+	return r.record, r.settle(ctx, s)
+}
+
+// conclude is the one exit: a run that failed leaves nothing visible, and says so.
+func (r *run) conclude(ctx context.Context, failure error) models.Run {
+	if failure != nil {
+		r.record.Error = failure.Error()
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		if err := r.o.Store.FailRun(end, r.lease, r.site.ID, r.record.ID, failure.Error()); err != nil && !errors.Is(err, models.ErrLeaseLost) {
+			r.log.Error("record the failed run", "error", err)
+		}
+		r.log.Error("run failed", "error", failure)
+	} else {
+		r.log.Info("run finished", "verdict", r.record.Verdict, "added", r.record.Counts.Added, "removed", r.record.Counts.Removed,
+			"changed", r.record.Counts.Changed, "live", r.record.Counts.Live, "requests", r.record.Requests)
+	}
+	r.step("finished", "")
+	if r.o.Observe != nil {
+		r.o.Observe(r.site, r.record)
+	}
+	return r.record
+}
+
+func (r *run) prepare(ctx context.Context) error {
+	r.hosts = ownHosts(r.site)
+	r.slots = make(chan struct{}, r.o.Workers)
+	r.benches.New = func() any { return &bench{reader: sitemap.NewReader(sitemap.Options{})} }
+	stored, err := r.o.Store.Documents(ctx, r.site.ID)
+	if err != nil {
+		return fmt.Errorf("read documents: %w", err)
+	}
+	r.documents = make(map[models.Key]*document, len(stored))
+	for _, d := range stored {
+		version := d.DocumentVersion
+		r.documents[d.Key] = &document{Document: d, known: true, previous: &version}
+		r.numbers = max(r.numbers, d.Number)
+	}
+	removals, err := r.o.Store.Removals(ctx, r.site.ID)
+	if err != nil {
+		return fmt.Errorf("read removals: %w", err)
+	}
+	r.undecided = make(map[models.Key]*models.Removal, len(removals))
+	for i := range removals {
+		r.undecided[removals[i].Key] = &removals[i]
+	}
+	return nil
+}
+
+// ownHosts lists the authorities whose URLs belong to a site.
+func ownHosts(site models.Site) map[string]bool {
+	hosts := map[string]bool{}
+	add := func(text string) {
+		if at := strings.Index(text, "://"); at >= 0 {
+			hosts[authorityOf([]byte(text))] = true
+		} else if text != "" {
+			hosts[strings.TrimPrefix(strings.ToLower(text), "www.")] = true
+		}
+	}
+	add(site.Home)
+	for _, root := range site.Roots {
+		add(root.URL)
+	}
+	add(site.Root)
+	for _, host := range site.Settings.Hosts {
+		add(host)
+	}
+	return hosts
+}
+
+func (r *run) owns(identity []byte) bool { return r.hosts[authorityOf(identity)] }
+
+// authorityOf gives host and port of an identity key, without "www.": the two names of one site.
+func authorityOf(identity []byte) string {
+	text := string(identity)
+	if at := strings.Index(text, "://"); at >= 0 {
+		text = text[at+3:]
+	}
+	if end := strings.IndexAny(text, "/?#"); end >= 0 {
+		text = text[:end]
+	}
+	return strings.TrimPrefix(strings.ToLower(text), "www.")
+}
+
+// noCache asks caches for the origin's word when somebody waits for a change.
+func (r *run) noCache() bool {
+	switch r.request.Cause {
+	case models.CauseHook, models.CausePing, models.CauseRecheck, models.CauseConfirm:
+		return true
+	}
+	return false
+}
+
+// step publishes progress.
+func (r *run) step(phase, url string) {
+	p := models.Progress{SiteID: r.site.ID, Run: r.record.ID, Phase: phase, Document: url, Pages: r.pages.Load()}
+	r.mu.Lock()
+	p.Documents = r.record.Documents.Read + r.record.Documents.Unchanged + r.record.Documents.Failed
+	p.Known, p.Bytes = int64(len(r.order)), r.record.Bytes
+	r.mu.Unlock()
+	if phase == "finished" {
+		p.Verdict = string(r.record.Verdict)
+		if r.record.Error != "" {
+			p.Verdict = "failed"
+		}
+	}
+	r.publish(p)
+}

@@ -1,0 +1,506 @@
+package syncer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// lookupKeys is how many pages are looked up at a time.
+const lookupKeys = 1000
+
+// settlement is what all documents say together, before anything of it is applied.
+type settlement struct {
+	resolution
+	left    []place              // ascending: declarations that left their documents
+	missing []place              // ascending: those that are nowhere else
+	lost    map[models.Key]bool  // undecided removals that this walk missed again
+	back    map[models.Key]bool  // undecided removals whose page is listed again
+	agreed  map[place]bool       // missing from two walks of this run; nil without a second walk
+	twice   bool                 // a second walk was made
+	began   map[models.Key]int64 // first runs of pages that had been removed before
+}
+
+// doubtful reports whether a second walk could decide anything.
+func (s *settlement) doubtful() bool { return len(s.missing) > 0 || len(s.lost) > 0 }
+
+// meet brings together what left and what appeared. It stages the end of documents that are gone, nothing else.
+func (r *run) meet(ctx context.Context) (*settlement, error) {
+	s := &settlement{lost: map[models.Key]bool{}, back: map[models.Key]bool{}, began: map[models.Key]int64{}}
+	if err := r.unlisted(ctx); err != nil {
+		return nil, err
+	}
+	returned := map[models.Key]bool{}
+	for _, d := range sortedByNumber(r.documents) {
+		for _, row := range d.diff.left {
+			s.left = append(s.left, place{row.Key, d.Number})
+		}
+		for _, key := range d.diff.returned {
+			returned[key] = true
+		}
+	}
+	slices.SortFunc(s.left, comparePlaces)
+	gone := func(p place) (bool, bool) {
+		if c := r.undecided[p.key]; c != nil && c.Document == p.document && !returned[p.key] {
+			return true, true
+		}
+		_, left := slices.BinarySearchFunc(s.left, p, comparePlaces)
+		return left, false
+	}
+	err := r.candidates(ctx, s, func(keys []models.Key) error {
+		rows, err := r.o.Store.Elsewhere(ctx, r.site.ID, keys)
+		if err != nil {
+			return fmt.Errorf("look for pages elsewhere: %w", err)
+		}
+		s.resolve(rows, r.record.ID, gone, s.began)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(s.resolved, comparePlaces)
+	for _, p := range s.left {
+		if _, ok := slices.BinarySearchFunc(s.resolved, p, comparePlaces); !ok {
+			s.missing = append(s.missing, p)
+		}
+	}
+	for _, key := range s.found {
+		s.back[key] = true
+	}
+	for key := range r.undecided {
+		if returned[key] {
+			s.back[key] = true
+		} else if !s.back[key] {
+			s.lost[key] = true
+		}
+	}
+	return s, nil
+}
+
+// unlisted stages the end of documents that the walk did not come to: gone when the walk was complete, else unreached.
+func (r *run) unlisted(ctx context.Context) error {
+	complete := r.verdict() == models.VerdictComplete
+	for _, d := range sortedByNumber(r.documents) {
+		switch {
+		case d.visited || d.Verdict == models.VerdictGone:
+			continue
+		case complete:
+			if err := r.drop(ctx, d); err != nil {
+				return fmt.Errorf("document %s: %w", d.URL, err)
+			}
+		default:
+			if err := r.unreached(ctx, d); err != nil {
+				return fmt.Errorf("document %s: %w", d.URL, err)
+			}
+		}
+	}
+	return nil
+}
+
+// candidates hands out, ascending and in portions, the keys that may have several rows or a past.
+func (r *run) candidates(ctx context.Context, s *settlement, fn func([]models.Key) error) error {
+	var keys []models.Key
+	if r.mass {
+		// Nearly everything is new: one ordered scan of the index finds what is listed more than once.
+		err := r.o.Store.SharedKeys(ctx, r.site.ID, func(key models.Key) error {
+			keys = append(keys, key)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("find pages with several listings: %w", err)
+		}
+	} else {
+		keys = slices.Clone(r.appeared)
+		for _, p := range s.left {
+			keys = append(keys, p.key)
+		}
+	}
+	for key := range r.undecided {
+		keys = append(keys, key)
+	}
+	past, err := r.past(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range past {
+		s.began[c.Key] = c.FirstRun
+		keys = append(keys, c.Key)
+	}
+	slices.SortFunc(keys, func(a, b models.Key) int { return bytes.Compare(a[:], b[:]) })
+	for portion := range slices.Chunk(slices.Compact(keys), lookupKeys) {
+		if err := fn(portion); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// past gives the removals of pages that appeared now: a return continues the page's history.
+func (r *run) past(ctx context.Context) ([]models.Removal, error) {
+	if r.record.Baseline || r.total.Load() == 0 {
+		return nil, nil
+	}
+	if r.mass {
+		past, err := r.o.Store.Removed(ctx, r.site.ID, nil)
+		if err != nil {
+			return nil, fmt.Errorf("read removed pages: %w", err)
+		}
+		return past, nil
+	}
+	var out []models.Removal
+	for portion := range slices.Chunk(r.appeared, lookupKeys) {
+		past, err := r.o.Store.Removed(ctx, r.site.ID, portion)
+		if err != nil {
+			return nil, fmt.Errorf("read removed pages: %w", err)
+		}
+		out = append(out, past...)
+	}
+	return out, nil
+}
+
+// confirm walks a second time within the run. What both walks missed is confirmed; where they differ the second holds.
+func (r *run) confirm(ctx context.Context, first *settlement) (*settlement, error) {
+	r.step("confirming", "")
+	before := r.record.Documents
+	if err := r.walk(ctx); err != nil {
+		return nil, err
+	}
+	r.record.Documents = before
+	second, err := r.meet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	second.twice = r.verdict() == models.VerdictComplete
+	second.agreed = map[place]bool{}
+	for _, p := range second.missing {
+		if _, ok := slices.BinarySearchFunc(first.missing, p, comparePlaces); ok {
+			second.agreed[p] = true
+		}
+	}
+	return second, nil
+}
+
+// settle applies the settlement and ends the run.
+func (r *run) settle(ctx context.Context, s *settlement) error {
+	r.step("applying", "")
+	verdict := r.verdict()
+	for _, number := range sortedKeys(s.edits) {
+		if err := r.edit(ctx, number, s.edits[number]); err != nil {
+			return err
+		}
+	}
+	if verdict != models.VerdictComplete {
+		if err := r.postpone(ctx, s); err != nil {
+			return err
+		}
+	}
+	r.tally(s)
+	if err := r.remove(ctx, s, verdict == models.VerdictComplete); err != nil {
+		return err
+	}
+	return r.finish(ctx, verdict)
+}
+
+// edit writes what resolving decided for one document.
+func (r *run) edit(ctx context.Context, number int32, e *edit) error {
+	roles := make(map[models.Key]rerole, len(e.rerole))
+	keys := make([]models.Key, 0, len(e.rerole))
+	for _, x := range e.rerole {
+		roles[x.key] = x
+		keys = append(keys, x.key)
+	}
+	closing := e.close
+	for portion := range slices.Chunk(keys, lookupKeys) {
+		rows, err := r.o.Store.Rows(ctx, r.site.ID, number, portion)
+		if err != nil {
+			return fmt.Errorf("read rows of document %d: %w", number, err)
+		}
+		for i := range rows {
+			x := roles[rows[i].Key]
+			rows[i].Role, rows[i].FirstRun, rows[i].FromRun, rows[i].ToRun = x.role, x.firstRun, r.record.ID, models.Open
+		}
+		if err := r.o.Store.StageDocument(ctx, r.lease, r.site.ID, r.record.ID, number, portion, rows); err != nil {
+			return fmt.Errorf("stage roles of document %d: %w", number, err)
+		}
+	}
+	if len(closing) > 0 {
+		if err := r.o.Store.StageDocument(ctx, r.lease, r.site.ID, r.record.ID, number, closing, nil); err != nil {
+			return fmt.Errorf("close moved pages of document %d: %w", number, err)
+		}
+	}
+	return nil
+}
+
+// postpone keeps the question open where pages left a document while the walk was incomplete.
+func (r *run) postpone(ctx context.Context, s *settlement) error {
+	var last int32 = -1
+	byNumber := map[int32]*document{}
+	for _, d := range r.documents {
+		byNumber[d.Number] = d
+	}
+	documents := make([]int32, 0, len(s.missing))
+	for _, p := range s.missing {
+		documents = append(documents, p.document)
+	}
+	slices.Sort(documents)
+	for _, number := range documents {
+		if number == last {
+			continue
+		}
+		last = number
+		if err := r.unsettle(ctx, byNumber[number]); err != nil {
+			return fmt.Errorf("document %d: %w", number, err)
+		}
+	}
+	return nil
+}
+
+// tally counts what the documents and their meeting gave.
+func (r *run) tally(s *settlement) {
+	c := &r.record.Counts
+	var appeared int64
+	for _, d := range r.documents {
+		appeared += d.diff.appearedCount
+		c.Changed += d.diff.changed
+	}
+	c.Changed += s.changed
+	c.Moved = s.moved
+	c.Restored = s.restored + int64(len(s.back))
+	c.Added = appeared - s.known - s.restored
+}
+
+// remove moves every removal on and opens those of pages missing for the first time.
+func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
+	c := &r.record.Counts
+	proof := walkProof{run: r.record.ID, now: r.record.StartedAt, complete: complete}
+	var opened int64
+	if complete {
+		opened = int64(len(s.missing))
+	}
+	c.Live = r.site.Live + c.Added + c.Restored - opened
+	held := r.o.Policy.judge(r.absence(s, complete))
+	var changed []models.Removal
+	for key := range s.back {
+		removal := *r.undecided[key]
+		removal.Stage, removal.DecidedRun, removal.Reason = models.StageRestored, proof.run, "listed again"
+		changed = append(changed, removal)
+	}
+	confirmAfter := orElse(r.site.Settings.ConfirmAfter, r.o.Policy.ConfirmAfter)
+	releaseAfter := orElse(r.site.Settings.ReleaseAfter, r.o.Policy.ReleaseAfter)
+	closing := map[int32][]models.Key{}
+	undecided := map[string]int64{}
+	for key := range s.lost {
+		removal := *r.undecided[key]
+		proof.confirmed = s.twice
+		if r.o.Policy.carryOn(&removal, confirmAfter, releaseAfter, proof, held.why(removal.Document)) {
+			changed = append(changed, removal)
+		}
+		r.decided(&removal, closing, undecided)
+	}
+	slices.SortFunc(changed, func(a, b models.Removal) int { return bytes.Compare(a.Key[:], b.Key[:]) })
+	if err := r.saveRemovals(ctx, changed); err != nil {
+		return err
+	}
+	if complete {
+		if err := r.open(ctx, s, proof, held, closing, undecided); err != nil {
+			return err
+		}
+	}
+	for _, number := range sortedKeys(closing) {
+		if err := r.o.Store.StageDocument(ctx, r.lease, r.site.ID, r.record.ID, number, sortKeys(closing[number]), nil); err != nil {
+			return fmt.Errorf("close removed pages of document %d: %w", number, err)
+		}
+	}
+	c.Pending = undecided[models.StagePending] + undecided[models.StageApproved]
+	c.Held = undecided[models.StageHeld]
+	return nil
+}
+
+// decided books one removal: closed, or counted by its stage.
+func (r *run) decided(removal *models.Removal, closing map[int32][]models.Key, undecided map[string]int64) {
+	if removal.Stage != models.StageRemoved {
+		undecided[removal.Stage]++
+		return
+	}
+	r.record.Counts.Removed++
+	closing[removal.Document] = append(closing[removal.Document], removal.Key)
+}
+
+// open begins removals document by document, so that memory follows one portion.
+func (r *run) open(ctx context.Context, s *settlement, proof walkProof, held guard, closing map[int32][]models.Key, undecided map[string]int64) error {
+	byDocument := map[int32][]models.Key{}
+	for _, p := range s.missing {
+		byDocument[p.document] = append(byDocument[p.document], p.key)
+	}
+	for _, number := range sortedKeys(byDocument) {
+		for portion := range slices.Chunk(byDocument[number], lookupKeys) {
+			rows, err := r.o.Store.Rows(ctx, r.site.ID, number, portion)
+			if err != nil {
+				return fmt.Errorf("read rows of document %d: %w", number, err)
+			}
+			cases := make([]models.Removal, 0, len(rows))
+			for _, row := range rows {
+				proof.confirmed = s.twice && s.agreed[place{row.Key, number}]
+				removal := r.o.Policy.openCase(row, proof, held.why(number))
+				r.decided(&removal, closing, undecided)
+				cases = append(cases, removal)
+			}
+			if err := r.saveRemovals(ctx, cases); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) saveRemovals(ctx context.Context, cases []models.Removal) error {
+	for portion := range slices.Chunk(cases, lookupKeys) {
+		if err := r.o.Store.SaveRemovals(ctx, r.lease, r.site.ID, r.record.ID, portion); err != nil {
+			return fmt.Errorf("save removals: %w", err)
+		}
+	}
+	return nil
+}
+
+// absence sums up what is missing, for the guard. Removals already held or approved do not count again.
+func (r *run) absence(s *settlement, complete bool) absence {
+	a := absence{byDocument: map[int32]int64{}, listed: map[int32]int64{}}
+	if !complete {
+		return a
+	}
+	a.known = r.site.Live + int64(len(r.undecided))
+	a.remaining = r.record.Counts.Live
+	for _, d := range r.documents {
+		a.listed[d.Number] = d.diff.listed
+	}
+	for _, p := range s.missing {
+		a.pages++
+		a.byDocument[p.document]++
+	}
+	for key := range s.lost {
+		if c := r.undecided[key]; c.Stage == models.StagePending {
+			a.pages++
+		}
+	}
+	return a
+}
+
+// finish records the run and makes it visible.
+func (r *run) finish(ctx context.Context, verdict models.Verdict) error {
+	c, now := &r.record.Counts, micros(r.o.Now())
+	r.record.Verdict, r.record.FinishedAt, r.record.Current = verdict, &now, true
+	r.record.Reason = r.reason(verdict)
+	if verdict != models.VerdictComplete {
+		stale, err := r.o.Store.CountListed(ctx, r.site.ID, r.failedDocuments())
+		if err != nil {
+			return fmt.Errorf("count stale pages: %w", err)
+		}
+		c.Stale = stale
+	}
+	c.Unchanged = max(0, c.Live-c.Added-c.Changed-c.Moved-c.Restored)
+	r.record.SemanticHash = r.semanticHash()
+	if len(r.findings) > 0 {
+		if err := r.o.Store.SaveRunFindings(ctx, r.lease, r.site.ID, r.record.ID, r.findings); err != nil {
+			return fmt.Errorf("save findings: %w", err)
+		}
+	}
+	if err := r.o.Store.Finish(ctx, r.lease, r.record, r.served, r.due(now)); err != nil {
+		return fmt.Errorf("finish: %w", err)
+	}
+	r.record.Findings = append([]models.Finding{}, r.findings...)
+	for _, d := range r.order {
+		r.record.Findings = append(r.record.Findings, d.findings...)
+	}
+	return nil
+}
+
+// due is when the site wants its next run: by its schedule, or sooner to confirm a removal.
+func (r *run) due(now time.Time) *time.Time {
+	var next *time.Time
+	if r.o.NextDue != nil {
+		next = r.o.NextDue(r.site, now)
+	}
+	if r.record.Counts.Pending > 0 {
+		next = earliest(next, now.Add(orElse(r.site.Settings.ConfirmAfter, r.o.Policy.ConfirmAfter)))
+	}
+	return next
+}
+
+func (r *run) reason(verdict models.Verdict) string {
+	if verdict == models.VerdictComplete {
+		return ""
+	}
+	if r.limited != "" {
+		return r.limited
+	}
+	failed, first := 0, ""
+	for _, d := range r.order {
+		if d.failed {
+			failed++
+			if first == "" {
+				first = string(d.Verdict) + ": " + d.URL + ": " + d.Reason
+			}
+		}
+	}
+	if failed > 1 {
+		return fmt.Sprintf("%s (and %d more of %d documents)", first, failed-1, len(r.order))
+	}
+	return first
+}
+
+func (r *run) failedDocuments() []int32 {
+	var out []int32
+	for _, d := range sortedByNumber(r.documents) {
+		if d.failed {
+			out = append(out, d.Number)
+		}
+	}
+	return out
+}
+
+// semanticHash stands for what the site's documents mean together, whatever they are called and in which order they come.
+func (r *run) semanticHash() string {
+	var hashes []string
+	for _, d := range r.documents {
+		if d.Verdict != models.VerdictGone && d.Type != typeIndex && len(d.SemanticHash) > 0 && !d.alias {
+			hashes = append(hashes, string(d.SemanticHash))
+		}
+	}
+	sort.Strings(hashes)
+	sum := sha256.New()
+	for _, h := range hashes {
+		sum.Write([]byte(h))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func sortedByNumber(documents map[models.Key]*document) []*document {
+	out := make([]*document, 0, len(documents))
+	for _, d := range documents {
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b *document) int { return cmp.Compare(a.Number, b.Number) })
+	return out
+}
+
+func sortedKeys[V any](m map[int32]V) []int32 {
+	out := make([]int32, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func sortKeys(keys []models.Key) []models.Key {
+	slices.SortFunc(keys, func(a, b models.Key) int { return bytes.Compare(a[:], b[:]) })
+	return keys
+}
