@@ -40,5 +40,7 @@ type ChangeFilter struct {
 	Run   int64
 	After string
 	Kinds []string
-	Limit int
+	// Shifts includes pages that only moved to another document, which are no changes otherwise.
+	Shifts bool
+	Limit  int
 }

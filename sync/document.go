@@ -65,7 +65,8 @@ func sameLastmod(a, b *models.Lastmod) bool {
 	return a.Instant.Equal(b.Instant)
 }
 
-func findingsOf(doc *sitemap.Document, url string) []models.Finding {
+// FindingsOf turns a reader's findings into the stored shape.
+func FindingsOf(doc *sitemap.Document, url string) []models.Finding {
 	out := make([]models.Finding, 0, len(doc.Findings))
 	for _, f := range doc.Findings {
 		out = append(out, models.Finding{Code: f.Code, Severity: f.Severity.String(), Document: url, Line: f.Line,

@@ -79,7 +79,7 @@ func (r *run) read(d *document, a answer, b *bench) (got reading) {
 		got.same = true
 		got.version = unchanged(a.before, got.version)
 	case !a.HasBody() || a.Outcome == fetch.NotModified:
-		got.unavailable(d, outcomeCode(a.Result), reasonOf(a.Result))
+		got.unavailable(d, OutcomeCode(a.Result), reasonOf(a.Result))
 	case a.cut == nil && a.before != nil && a.before.Status == a.Status && a.before.Type != typeIndex && identical(a.before, b.wire):
 		got.same = true
 		got.version = unchanged(a.before, got.version)
@@ -125,7 +125,7 @@ func (r *run) parse(d *document, b *bench, result *fetch.Result, cut error, got 
 		},
 		Child: func(x *sitemap.Child) error {
 			got.children = append(got.children, child{url: string(x.Loc), id: append([]byte(nil), x.Identity...),
-				foreign: x.Foreign && !r.owns(x.Identity), lastmod: lastmodOf(&x.Lastmod)})
+				foreign: x.Foreign && !r.owns(x.Identity), lastmod: LastmodOf(&x.Lastmod)})
 			return nil
 		},
 	})
@@ -135,7 +135,7 @@ func (r *run) parse(d *document, b *bench, result *fetch.Result, cut error, got 
 	}
 	got.parsed = true
 	fill(&got.version, doc)
-	got.findings = findingsOf(doc, d.URL)
+	got.findings = FindingsOf(doc, d.URL)
 	got.version.FindingsHash = hashFindings(got.findings)
 	before := d.good()
 	got.same = before != nil && got.version.Verdict == models.VerdictComplete &&
@@ -194,7 +194,8 @@ func fill(v *models.DocumentVersion, doc *sitemap.Document) {
 	}
 }
 
-func lastmodOf(l *sitemap.Lastmod) *models.Lastmod {
+// LastmodOf turns a reader's lastmod into the stored shape, nil when none was declared validly.
+func LastmodOf(l *sitemap.Lastmod) *models.Lastmod {
 	if l.State != sitemap.Valid {
 		return nil
 	}
@@ -210,8 +211,8 @@ func (got *reading) unavailable(d *document, code, reason string) {
 	got.version.FindingsHash = hashFindings(got.findings)
 }
 
-// outcomeCode is the finding for an answer that could not be read: fetch-timeout, fetch-dns, http-503, ...
-func outcomeCode(r *fetch.Result) string {
+// OutcomeCode is the finding for an answer that could not be read: fetch-timeout, fetch-dns, http-503, ...
+func OutcomeCode(r *fetch.Result) string {
 	if r.Outcome == fetch.HTTPError || r.Outcome == fetch.OK || r.Outcome == fetch.NotModified {
 		return fmt.Sprintf("http-%d", r.Status)
 	}
