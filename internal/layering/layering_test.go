@@ -33,7 +33,8 @@ var layers = []layer{
 	{folder: "config", may: []string{"sync/schedule"}},
 	{folder: "internal/layering"},
 	{folder: "internal/sitetest"},
-	{folder: "cmd", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/canonical", "sync/weburl", "sync/fetch", "sync/schedule", "handlers", "config", "internal/sitetest"}},
+	{folder: "internal/systemd"},
+	{folder: "cmd", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/canonical", "sync/weburl", "sync/fetch", "sync/schedule", "handlers", "config", "internal/sitetest", "internal/systemd"}},
 	{folder: "e2e", may: []string{"cmd", "models", "models/store", "sync", "sync/sitemap", "sync/weburl", "sync/fetch", "handlers", "config", "internal/sitetest"}},
 	{folder: "scripts", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/weburl", "sync/fetch", "internal/sitetest"}},
 }
