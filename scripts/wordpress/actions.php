@@ -110,7 +110,7 @@ function sd_do_delete( $id ) {
 	return sd_do_post( $id );
 }
 
-/** schedule SECONDS [TITLE]: published by `cron` once that time has come. */
+/** schedule SECONDS [TITLE]: at least sixty, as WordPress publishes at once what is nearer. */
 function sd_do_schedule( $seconds, $title = 'A scheduled post' ) {
 	$date = gmdate( 'Y-m-d H:i:s', time() + (int) $seconds );
 	return sd_do_post(
@@ -126,6 +126,16 @@ function sd_do_schedule( $seconds, $title = 'A scheduled post' ) {
 			)
 		)
 	);
+}
+
+/** time-comes ID: the time of a scheduled post is now, and the scheduler runs. */
+function sd_do_time_comes( $id ) {
+	global $wpdb;
+	$date = gmdate( 'Y-m-d H:i:s' );
+	$wpdb->update( $wpdb->posts, array( 'post_date_gmt' => $date, 'post_date' => get_date_from_gmt( $date ) ), array( 'ID' => (int) $id ) );
+	clean_post_cache( (int) $id );
+	sd_do_cron( 'all' );
+	return sd_do_post( $id );
 }
 
 /** cron [all]: runs what is due now, or everything that is scheduled; says which hooks ran. */

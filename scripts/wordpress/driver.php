@@ -27,6 +27,7 @@ if ( 'install' === $sd_action ) {
 require SITEMAPD_TEST_ROOT . 'wp-load.php';
 require __DIR__ . '/actions.php';
 require __DIR__ . '/install.php';
+require __DIR__ . '/plugin.php';
 
 $sd_function = 'sd_do_' . $sd_action;
 if ( ! function_exists( $sd_function ) ) {

@@ -196,7 +196,8 @@ class Sitemapd_Events {
 		}
 		$data = array(
 			'post_id'         => $id,
- XX         => $after['status'],
+			'post_type'       => $post ? $post->post_type : $before['type'],
+			'status'          => $after['status'],
 			'previous_status' => $before['status'] === $after['status'] ? '' : $before['status'],
 		);
 		if ( $post ) {

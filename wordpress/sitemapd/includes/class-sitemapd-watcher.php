@@ -163,17 +163,19 @@ class Sitemapd_Watcher {
 		if ( ! Sitemapd_Events::public_status( $new_status ) && ! Sitemapd_Events::public_status( $old_status ) ) {
 			return;
 		}
-		$entry = &self::note(
-			'post',
-			$post->ID,
-			function () use ( $post, $old_status ) {
-				$old              = clone $post;
-				$old->post_status = $old_status;
-				return Sitemapd_Events::post_state( $old );
-			}
-		);
+		$before = function () use ( $post, $old_status ) {
+			$old              = clone $post;
+			$old->post_status = $old_status;
+			return Sitemapd_Events::post_state( $old );
+		};
+		$entry  = &self::note( 'post', $post->ID, $before );
 		if ( $entry ) {
+			// Terms are set while a new post is written, before anybody says that it is new.
+			if ( ! empty( $entry['guessed'] ) ) {
+				$entry['before'] = $before();
+			}
 			$entry['touched'] = true;
+			$entry['guessed'] = false;
 		}
 	}
 
@@ -216,8 +218,14 @@ class Sitemapd_Watcher {
 			return;
 		}
 		$post = get_post( $id );
-		if ( $post && self::watched( $post->post_type ) && is_object_in_taxonomy( $post->post_type, $taxonomy ) ) {
-			self::touch_post( $post->post_status, $post->post_status, $post );
+		$key  = 'post:' . $id;
+		if ( ! $post || isset( self::$noted[ get_current_blog_id() ][ $key ] ) || ! self::watched( $post->post_type )
+			|| ! Sitemapd_Events::public_status( $post->post_status ) ) {
+			return;
+		}
+		self::announce( $post );
+		if ( isset( self::$noted[ get_current_blog_id() ][ $key ] ) ) {
+			self::$noted[ get_current_blog_id() ][ $key ]['guessed'] = true;
 		}
 	}
 

@@ -19,3 +19,12 @@ add_action(
 	},
 	0
 );
+// A request with this header runs as if the companion plugin were not installed, so that both can be timed in turn.
+if ( isset( $_SERVER['HTTP_X_TEST_WITHOUT_PLUGIN'] ) ) {
+	add_filter(
+		'option_active_plugins',
+		function ( $plugins ) {
+			return array_diff( (array) $plugins, array( 'sitemapd/sitemapd.php' ) );
+		}
+	);
+}
