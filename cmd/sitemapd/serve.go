@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"github.com/sitemapd/sitemapd/config"
+	"github.com/sitemapd/sitemapd/handlers"
+	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/models/store"
+	syncer "github.com/sitemapd/sitemapd/sync"
+	"github.com/sitemapd/sitemapd/sync/fetch"
+	"github.com/sitemapd/sitemapd/sync/schedule"
+	"github.com/sitemapd/sitemapd/sync/weburl"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "The daemon: schedules, publish hooks, API, dashboard and metrics",
+		Long: `Follows the configured and stored sites until it is stopped. The first signal ends it gracefully: triggers stay
+stored, running walks end, leases are given back; a second signal ends it at once.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.open(cmd)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return a.serve(cmd.Context(), s, nil)
+		},
+	}
+	config.ServeFlags(cmd.Flags())
+	return cmd
+}
+
+// daemon is what serve runs.
+type daemon struct {
+	*app
+	store  *store.Store
+	client *fetch.Client
+	engine *syncer.Engine
+	loop   *syncer.Loop
+}
+
+// serve runs the daemon until ctx ends. started, when given, is called with the address that is listened on.
+func (a *app) serve(ctx context.Context, s *store.Store, started func(address string)) error {
+	d := &daemon{app: a, store: s, client: a.client()}
+	defer d.client.Close()
+	listener, err := net.Listen("tcp", a.config.Listen)
+	if err != nil {
+		return &models.HintedError{Err: fmt.Errorf("listen: %w", err), Hint: "choose another address with --listen HOST:PORT"}
+	}
+	registry := prometheus.NewRegistry()
+	if d.engine, err = a.engine(s, d.client, nil); err != nil {
+		return err
+	}
+	c := a.config.Sync
+	d.loop = syncer.NewLoop(d.engine, syncer.LoopOptions{Store: s, Logger: a.log, Quiet: noneIfZero(c.Quiet), MaxWait: c.MaxWait, Sites: c.SitesAtOnce})
+	server, err := handlers.New(d.deps(registry))
+	if err != nil {
+		return err
+	}
+	address := "http://" + listener.Addr().String()
+	a.log.Info("listening", "address", address, "database", s.Dialect())
+	if started != nil {
+		started(address)
+	}
+	return d.run(ctx, server, listener)
+}
+
+// run starts the parts and stops them in order: no new runs, no new requests, running walks, database.
+func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.Listener) error {
+	parts, stop := context.WithCancel(ctx)
+	defer stop()
+	failed := make(chan error, 2)
+	go func() { failed <- d.loop.Run(parts) }()
+	go func() { failed <- server.Serve(parts, listener) }()
+	notify("READY=1")
+	if err := d.follow(parts); err != nil && parts.Err() == nil {
+		d.log.Error("follow the configured sites", "error", err)
+	}
+	first := <-failed
+	notify("STOPPING=1")
+	stop()
+	deadline := time.NewTimer(d.config.HTTP.ShutdownTimeout)
+	defer deadline.Stop()
+	select {
+	case second := <-failed:
+		return errors.Join(first, second)
+	case <-deadline.C:
+		return errors.Join(first, errors.New("stopped before everything had ended: a running walk will be swept by the next one"))
+	}
+}
+
+// follow adds the configured sites that are not stored yet and makes sure that every site has a next run.
+func (d *daemon) follow(ctx context.Context) error {
+	for _, f := range d.config.Sites {
+		if _, err := d.followSite(ctx, f); err != nil {
+			// A site that does not answer now must not keep the others from being followed.
+			d.log.Error("add site", "url", f.URL, "error", err)
+		}
+	}
+	sites, err := d.store.Sites(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now().UTC()
+	for _, site := range sites {
+		if site.NextDue != nil || site.Paused {
+			continue
+		}
+		next := now
+		if site.CurrentRun > 0 {
+			due := nextDue(d.config.Sync)(site, now)
+			if due == nil {
+				continue
+			}
+			next = *due
+		}
+		site.NextDue = &next
+		if err := d.store.SaveSite(ctx, site); err != nil {
+			return fmt.Errorf("plan site %s: %w", site.Name, err)
+		}
+	}
+	d.loop.Wake()
+	return nil
+}
+
+func (d *daemon) followSite(ctx context.Context, f config.Site) (models.Site, error) {
+	name := f.URL
+	if len(f.Roots) > 0 {
+		name = f.Roots[0]
+	}
+	if existing, err := d.store.FindSite(ctx, orDefault(f.Name, name)); err == nil {
+		return existing, nil
+	}
+	site, err := d.newSite(ctx, siteFile{URL: f.URL, Name: f.Name, Roots: f.Roots, Hosts: f.Hosts, Schedule: f.Schedule,
+		TimeZone: f.TimeZone, Paused: f.Paused})
+	if err != nil {
+		return site, err
+	}
+	s := &site.Settings
+	s.ConfirmAfter, s.ReleaseAfter, s.Quiet, s.MaxWait, s.Username, s.Password = f.ConfirmAfter, f.ReleaseAfter, f.Quiet, f.MaxWait, f.Username, f.Password
+	added, err := d.store.AddSite(ctx, site)
+	if errors.Is(err, models.ErrConflict) {
+		return d.store.FindSite(ctx, site.Root)
+	}
+	return added, err
+}
+
+func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
+	s, c := d.store, d.config
+	return handlers.Deps{
+		Sites: s, Pages: s, Changes: s, Runs: s, Documents: s, Findings: s, Removals: s, Triggers: s, HookKeys: s,
+		Engine: daemonEngine{d}, Registry: registry, Log: d.log, Version: version(),
+		KeyFor: func(raw string) (models.Key, error) {
+			u, problem := weburl.Parse(nil, []byte(raw))
+			if problem != weburl.None {
+				return models.Key{}, models.Invalid("url", "", "%q is no usable URL: %s", raw, problem)
+			}
+			return models.Key(u.Key()), nil
+		},
+		CheckSchedule: func(spec, zone string) ([]time.Time, error) {
+			plan, err := schedule.Parse(spec, zone)
+			if err != nil {
+				return nil, err
+			}
+			return plan.NextN(time.Now(), 5), nil
+		},
+		Ready:     s.Ping,
+		OpenLocal: c.HTTP.OpenLocal, PublicURL: c.PublicURL, TrustedProxies: c.HTTP.TrustedProxies,
+		UserHeader: c.HTTP.UserHeader, RatePerMinute: c.HTTP.RatePerMinute,
+	}
+}
+
+// daemonEngine is the engine as the HTTP side sees it: triggers are stored there already, here the loop wakes.
+type daemonEngine struct{ d *daemon }
+
+func (e daemonEngine) Trigger(int64, string) { e.d.loop.Wake() }
+
+func (e daemonEngine) Progress(site int64) (models.Progress, bool) {
+	p, ok := e.d.engine.Progress(site)
+	return p, ok && e.d.engine.Running(site)
+}
+
+func (e daemonEngine) Watch(ctx context.Context, site int64) <-chan models.Progress {
+	return e.d.engine.Watch(ctx, site)
+}
+
+func (e daemonEngine) Stop(site int64) bool { return e.d.engine.Stop(site) }
+
+// hookSecret prints where publish hooks go and what signs them.
+func (a *app) hookSecret(site models.Site, keys []models.HookKey) error {
+	base := orDefault(a.config.PublicURL, "http://"+a.config.Listen)
+	type shown struct {
+		ID       string `json:"id"`
+		Secret   string `json:"secret"`
+		NotAfter string `json:"not_after,omitempty"`
+		TokenURL string `json:"token_url"`
+	}
+	out := struct {
+		Site    string  `json:"site"`
+		URL     string  `json:"url"`
+		Secrets []shown `json:"secrets"`
+	}{Site: site.Name, URL: fmt.Sprintf("%s/hooks/%d", base, site.ID)}
+	for _, k := range keys {
+		token, err := handlers.HookToken(k.Secret)
+		if err != nil {
+			return err
+		}
+		out.Secrets = append(out.Secrets, shown{ID: k.ID, Secret: k.Secret, NotAfter: when(k.NotAfter), TokenURL: out.URL + "/" + token})
+	}
+	return a.object(out, func(w io.Writer) {
+		fmt.Fprintf(w, "hook address   %s\n", out.URL)
+		for _, k := range out.Secrets {
+			fmt.Fprintf(w, "secret         %s\n", k.Secret)
+			if k.NotAfter != "" {
+				fmt.Fprintf(w, "  valid until  %s\n", k.NotAfter)
+			}
+			fmt.Fprintf(w, "  for senders that cannot sign (Update Services, form posts): %s\n", k.TokenURL)
+		}
+	})
+}
