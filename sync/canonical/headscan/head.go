@@ -55,6 +55,9 @@ type Visitor struct {
 	Element func(*Element)
 	// EndTag, if not nil, gets every end tag; the name as written.
 	EndTag func(name []byte)
+	// Text, if not nil, gets every piece of text outside of raw text elements
+	// and templates, with the place of its first byte.
+	Text func(text []byte, at int)
 }
 
 // Limits bound a scan; zero means no bound.
@@ -120,8 +123,14 @@ type head struct {
 func (h *head) token(t *Token) {
 	switch t.Kind {
 	case TokenText:
-		if !h.r.Ended && len(h.templates) == 0 {
+		if len(h.templates) > 0 {
+			break
+		}
+		if !h.r.Ended {
 			h.text(t)
+		}
+		if h.v.Text != nil {
+			h.v.Text(h.doc[t.Start:t.End], t.Start)
 		}
 	case TokenComment:
 		if !t.Closed {

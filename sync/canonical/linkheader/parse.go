@@ -179,10 +179,11 @@ func (p *parser) restOfValue() {
 		case '"':
 			p.quoted()
 		case '<':
-			if n := strings.IndexByte(p.s[p.i:], '>'); n > 0 {
-				p.i += n
+			n := strings.IndexByte(p.s[p.i:], '>')
+			if n < 0 { // no further link can follow
+				n = len(p.s) - p.i - 1
 			}
-			p.i++
+			p.i += n + 1
 		default:
 			p.i++
 		}
