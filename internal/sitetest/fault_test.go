@@ -275,3 +275,35 @@ func TestPublisher_RunsOnItsTick(t *testing.T) {
 	cancel()
 	<-done
 }
+
+func TestNoRemovals_EachHidesPublishedPages(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []sitetest.Layout{sitetest.Core, sitetest.Yoast, sitetest.RankMath} {
+		s := start(t, small(layout, sitetest.PostName))
+		read := func() (answers string) {
+			for _, url := range s.Documents() {
+				resp, text, err := ask(t, t.Context(), url)
+				if resp == nil {
+					t.Fatal(err)
+				}
+				answers += resp.Status + text + strconv.FormatBool(err == nil)
+			}
+			return answers
+		}
+		honest := read()
+		for _, f := range sitetest.NoRemovals() {
+			before := s.Inventory()
+			undo := f.Lay(s)
+			if read() == honest {
+				t.Errorf("layout %d: %q changes nothing", layout, f.Name)
+			}
+			undo()
+			if len(before) != len(s.Inventory()) {
+				t.Errorf("%q unpublished something", f.Name)
+			}
+		}
+		if read() != honest {
+			t.Errorf("layout %d: a fault stayed", layout)
+		}
+	}
+}
