@@ -1,0 +1,92 @@
+package sitemap
+
+import (
+	"bytes"
+	"strings"
+)
+
+// generator gathers what prolog and comments tell of the program that wrote the document.
+type generator struct {
+	name, version   string
+	comments        int
+	declaration     bool // the XML declaration was met
+	hasCommentFirst bool
+	commentFirst    place
+}
+
+// marks tell generators by texts in comments and in the style sheet's address; the first that is met counts.
+var marks = []struct{ text, name string }{
+	{"yoast", "yoast"},
+	{"wordpress-seo/", "yoast"},
+	{"rank math", "rank_math"},
+	{"rank-math", "rank_math"},
+	{"seo-by-rank-math", "rank_math"},
+	{"all in one seo", "aioseo"},
+	{"aioseo", "aioseo"},
+	{"default-sitemap.xsl", "aioseo"},
+	{"the seo framework", "seo_framework"},
+	{"autodescription", "seo_framework"},
+	{"sitemap is generated on", "seo_framework"},
+	{"sitemap is served from cache", "seo_framework"},
+	{"sitemap is generated for this view", "seo_framework"},
+	{"sitemaps_xsl.xsl", "seopress"},
+	{"sitemaps_video_xsl.xsl", "seopress"},
+	{"seopress", "seopress"},
+	{"jetpack", "jetpack"},
+	{"generator='jetpack", "jetpack"},
+	{"xml-sitemap-feed", "xml_sitemap_feed"},
+	{"xmlsf", "xml_sitemap_feed"},
+	{"google-sitemap-generator", "auctollo"},
+	{"auctollo", "auctollo"},
+	{"google xml sitemaps", "auctollo"},
+	{"google (xml) sitemaps generator", "auctollo"},
+	{"msm-sitemap", "msm"},
+	{"wp-sitemap", "core"},
+	{"main-sitemap.xsl", "rank_math"}, // shared with Yoast, whose address names the plugin
+}
+
+// see looks at a comment or processing instruction.
+func (g *generator) see(text []byte) {
+	if g.name != "" && g.version != "" {
+		return
+	}
+	lower := bytes.ToLower(text)
+	for _, m := range marks {
+		if i := bytes.Index(lower, []byte(m.text)); i >= 0 {
+			if g.name == "" {
+				g.name = m.name
+			}
+			if g.name == m.name && g.version == "" {
+				g.version = versionIn(string(lower))
+			}
+			return
+		}
+	}
+}
+
+// versionIn finds the first version number in a text: a "v" or "version" or "/" before digits and dots.
+func versionIn(text string) string {
+	for _, lead := range []string{" v", "version ", "version=", "ver=", "generator-version=\"", "generator-version='"} {
+		i := strings.Index(text, lead)
+		if i < 0 {
+			continue
+		}
+		rest := strings.TrimLeft(text[i+len(lead):], "'\"")
+		n := 0
+		for n < len(rest) && n < 20 && (rest[n] >= '0' && rest[n] <= '9' || rest[n] == '.') {
+			n++
+		}
+		if v := strings.Trim(rest[:n], "."); strings.Contains(v, ".") {
+			return v
+		}
+	}
+	return ""
+}
+
+// result names the generator. What the marks do not tell, the root's shape may: MSM lists one child a day by query.
+func (g *generator) result(doc *Document) (name, version string) {
+	if g.name == "" {
+		return "unknown", ""
+	}
+	return g.name, g.version
+}

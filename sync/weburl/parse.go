@@ -1,0 +1,152 @@
+package weburl
+
+import "bytes"
+
+// Parser parses many URLs into one scratch buffer: what it returned is valid until its next call.
+// The zero value is ready. It must not be used by two goroutines at a time.
+type Parser struct {
+	identity []byte
+	wire     []byte
+	clean    []byte
+	host     []byte
+}
+
+// Parse reads one published text. Base, which may be nil, is the URL of the document that holds it. The result aliases
+// raw where that is possible and own memory elsewhere.
+func Parse(base *URL, raw []byte) (URL, Problem) {
+	var p Parser
+	return p.Parse(base, raw)
+}
+
+// ParseString is Parse for a string; the result never aliases it.
+func ParseString(base *URL, raw string) (URL, Problem) { return Parse(base, []byte(raw)) }
+
+// Fast parses a text whose wire form is its own identity key and needs nothing done: an absolute URL in the characters
+// that a URI may hold. Everything else is refused with BadContent, whatever Parse would say of it. It never allocates.
+func (p *Parser) Fast(base *URL, raw []byte) (URL, Problem) {
+	if u, ok := fast(base, raw); ok {
+		return u, None
+	}
+	return URL{}, BadContent
+}
+
+// Parse reads one published text; see the function of the same name. The result is valid until the next call.
+func (p *Parser) Parse(base *URL, raw []byte) (URL, Problem) {
+	if u, ok := fast(base, raw); ok {
+		return u, None
+	}
+	return p.slow(base, raw)
+}
+
+// Character classes of the fast path and of percent-encoding.
+const (
+	inPath   = 1 << iota // may stand in a path as it is, and needs no look at its neighbours
+	inQuery              // the same for a query
+	inHost               // lower-case letter, digit, hyphen, dot: needs nothing done in a host
+	isUnres              // unreserved in RFC 3986
+	rawPath              // need not be percent-encoded in a path
+	rawQuery             // need not be percent-encoded in a query
+)
+
+var class = func() (t [256]byte) {
+	for c := byte(0x21); c < 0x7f; c++ {
+		lower, upper, digit := c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9'
+		if lower || upper || digit || bytes.IndexByte([]byte("-._~"), c) >= 0 {
+			t[c] |= isUnres
+		}
+		if lower || digit || c == '-' || c == '.' || c == '_' {
+			t[c] |= inHost
+		}
+		if t[c]&isUnres != 0 || bytes.IndexByte([]byte("!$&'()*+,;=:@/"), c) >= 0 {
+			t[c] |= rawPath | inPath
+		}
+		if t[c]&rawPath != 0 && c != '\'' || c == '?' {
+			t[c] |= rawQuery | inQuery
+		}
+	}
+	t['.'] &^= inPath // a dot after a slash may be a dot segment
+	return t
+}()
+
+// span returns how many bytes at the start of b are of the class.
+func span(b []byte, mask byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		c := b[i : i+8 : i+8]
+		if class[c[0]]&class[c[1]]&class[c[2]]&class[c[3]]&class[c[4]]&class[c[5]]&class[c[6]]&class[c[7]]&mask == 0 {
+			break
+		}
+	}
+	for i < len(b) && class[b[i]]&mask != 0 {
+		i++
+	}
+	return i
+}
+
+// fast accepts a text whose wire form is its own identity key, and nothing else.
+func fast(base *URL, raw []byte) (URL, bool) {
+	if len(raw) > MaxLength {
+		return URL{}, false
+	}
+	var u URL
+	var slash int // where the path begins
+	if base != nil && len(base.Host) > 0 && sameOrigin(base, raw) {
+		u.Scheme, u.Host, u.Port = base.Scheme, base.Host, base.Port
+		slash = len(base.Scheme) + 3 + len(base.Host)
+		if len(base.Port) > 0 {
+			slash += 1 + len(base.Port)
+		}
+	} else {
+		var scheme int
+		switch {
+		case len(raw) > 8 && string(raw[:8]) == "https://":
+			scheme = 5
+		case len(raw) > 7 && string(raw[:7]) == "http://":
+			scheme = 4
+		default:
+			return URL{}, false
+		}
+		start := scheme + 3
+		slash = start + span(raw[start:], inHost)
+		// A last label that begins with a digit may be an IPv4 address in disguise.
+		if slash == start || slash == len(raw) || raw[slash] != '/' || !nameLabel(raw[start:slash]) {
+			return URL{}, false
+		}
+		u.Scheme, u.Host = raw[:scheme:scheme], raw[start:slash:slash]
+	}
+	i := slash
+	for {
+		i += span(raw[i:], inPath)
+		if i == len(raw) || raw[i] != '.' || raw[i-1] == '/' {
+			break
+		}
+		i++
+	}
+	u.Path = raw[slash:i:i]
+	if i < len(raw) {
+		if raw[i] != '?' {
+			return URL{}, false
+		}
+		if n := i + 1 + span(raw[i+1:], inQuery); n != len(raw) {
+			return URL{}, false
+		}
+		u.Query, u.HasQuery = raw[i+1:], true
+	}
+	u.Wire, u.Identity = raw, raw
+	return u, true
+}
+
+// sameOrigin tells whether raw begins with the base's origin, as its identity spells it, and a slash.
+func sameOrigin(base *URL, raw []byte) bool {
+	n := len(base.Scheme) + 3 + len(base.Host)
+	if len(base.Port) > 0 {
+		n += 1 + len(base.Port)
+	}
+	return len(raw) > n && raw[n] == '/' && len(base.Identity) >= n && string(raw[:n]) == string(base.Identity[:n])
+}
+
+// nameLabel tells whether the last label of a lower-case ASCII host is a name: not empty and not beginning with a digit.
+func nameLabel(host []byte) bool {
+	label := host[bytes.LastIndexByte(host, '.')+1:]
+	return len(label) > 0 && (label[0] < '0' || label[0] > '9')
+}
