@@ -108,8 +108,8 @@ func (d *discovery) search(ctx context.Context, home string, page []byte) {
 	for _, line := range d.robots(ctx, robots) {
 		d.add(ctx, line, "robots_txt", true)
 	}
-	for _, link := range sitemap.SitemapLinks(page, home) {
-		d.add(ctx, link, "linked_reference", !d.found)
+	for _, link := range sitemap.LinkedSitemaps(page, home) {
+		d.add(ctx, link.URL, "linked_reference", !d.found)
 	}
 	base.RawQuery, base.Fragment = "", ""
 	if !strings.HasSuffix(base.Path, "/") {
@@ -127,7 +127,7 @@ func (d *discovery) search(ctx context.Context, home string, page []byte) {
 
 // add tries a place and, when it holds a sitemap and one is wanted, chooses it.
 func (d *discovery) add(ctx context.Context, place, method string, choose bool) {
-	if d.seen[place] || ctx.Err() != nil {
+	if place == "" || d.seen[place] || ctx.Err() != nil {
 		return
 	}
 	c, _ := d.try(ctx, place, method)
@@ -176,7 +176,9 @@ func (d *discovery) robots(ctx context.Context, place string) []string {
 		}
 		out = nil
 		for _, line := range sitemap.ParseRobots(body, res.FinalURL) {
-			out = append(out, line.URL)
+			if line.URL != "" {
+				out = append(out, line.URL)
+			}
 		}
 		return nil
 	})

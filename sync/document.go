@@ -69,7 +69,7 @@ func sameLastmod(a, b *models.Lastmod) bool {
 func FindingsOf(doc *sitemap.Document, url string) []models.Finding {
 	out := make([]models.Finding, 0, len(doc.Findings))
 	for _, f := range doc.Findings {
-		out = append(out, models.Finding{Code: f.Code, Severity: f.Severity.String(), Document: url, Line: f.Line,
+		out = append(out, models.Finding{Code: f.Code, Severity: string(f.Severity), Document: url, Line: f.Line,
 			Offset: f.Offset, Text: f.Text, Rule: f.Rule})
 	}
 	return out
