@@ -93,9 +93,3 @@ func (s site) list(t *testing.T) inventory {
 	}
 	return found
 }
-
-// version is that of WordPress itself.
-func (s site) version(t *testing.T) string {
-	t.Helper()
-	return os.Getenv("SITEMAPD_TEST_WP_VERSION")
-}

@@ -30,17 +30,19 @@ have_anywhere() { have "$1" || [ -x "/usr/sbin/$1" ]; }
 
 need_mariadb() { need mariadbd mariadb-server-core mariadb-client-core && need mariadb mariadb-client-core; }
 
-# PHP with what WordPress uses. A module can be missing although php is there, so each is asked for by name.
+# PHP with what WordPress uses. A module can be missing although php is there.
 need_php() {
-  local module
-  need php php-cli php-mysql php-xml php-curl php-mbstring || return 1
-  for module in mysqli curl mbstring dom; do
-    php -m | grep -qix "$module" && continue
-    say "installing PHP's $module"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-      php-mysql php-xml php-curl php-mbstring >"$SD_TMP/apt.log" 2>&1
-    php -m | grep -qix "$module" || { say "PHP has no $module"; return 1; }
-  done
+  local packages=(php-cli php-mysql php-xml php-curl php-mbstring)
+  need php "${packages[@]}" || return 1
+  php_complete && return 0
+  say "installing PHP's modules"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" \
+    >"$SD_TMP/apt.log" 2>&1
+  php_complete || { say "PHP lacks one of mysqli, curl, mbstring, dom"; return 1; }
+}
+
+php_complete() {
+  php -r 'foreach (["mysqli", "curl", "mbstring", "dom"] as $module) if (!extension_loaded($module)) exit(1);'
 }
 
 need_chromium() { have chromium || have chromium-browser || have google-chrome || need chromium chromium; }
