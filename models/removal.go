@@ -8,10 +8,12 @@ const (
 	StageHeld     = "held"     // stopped by the mass guard until a person decides
 	StageApproved = "approved" // a person agreed: the next complete walk that still misses it removes it
 	// Ends of a removal.
-	StageRemoved    = "removed"
-	StageRestored   = "restored"
-	StageMoved      = "moved"       // the page lives on under MovedTo
-	StageLeftWindow = "left_window" // a rolling window (news, newest N) went on
+	StageRemoved  = "removed"
+	StageRestored = "restored"
+	StageMoved    = "moved"    // the page redirects to MovedTo, which is listed
+	StageMigrated = "migrated" // the whole site moved; MovedTo is the same page there, and no addition
+	// StageLeftWindow is no removal: a rolling window (news, newest N) went on. The page stays, stale.
+	StageLeftWindow = "left_window"
 )
 
 // Removal is the case of one page that left its documents, from first absence to decision.
@@ -28,5 +30,6 @@ type Removal struct {
 	AgreedRun  int64     `json:"agreed_run,omitempty"` // last complete walk that missed it too
 	Reason     string    `json:"reason"`
 	MovedTo    string    `json:"moved_to,omitempty"`
+	MovedKey   Key       `json:"-"` // of MovedTo
 	Evidence   []byte    `json:"-"` // JSON: runs, documents and their byte hashes
 }

@@ -45,6 +45,7 @@ type storage interface {
 // web is what a run needs of the web; *fetch.Client has it.
 type web interface {
 	Read(ctx context.Context, req fetch.Request, consume func(*fetch.Result) error) (*fetch.Result, error)
+	ReadRobots(ctx context.Context, req fetch.Request) (*fetch.RobotsRules, *fetch.Result)
 }
 
 // Options wire an Engine; Store and Web are required, zero values of the rest take the defaults named.

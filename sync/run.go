@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -185,4 +186,13 @@ func (r *run) step(phase, url string) {
 		}
 	}
 	r.publish(p)
+}
+
+func sortedHosts(hosts map[string]bool) []string {
+	out := make([]string, 0, len(hosts))
+	for host := range hosts {
+		out = append(out, host)
+	}
+	slices.Sort(out)
+	return out
 }

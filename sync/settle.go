@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"slices"
 	"sort"
 	"time"
@@ -27,6 +28,10 @@ type settlement struct {
 	agreed  map[place]bool       // missing from two walks of this run; nil without a second walk
 	twice   bool                 // a second walk was made
 	began   map[models.Key]int64 // first runs of pages that had been removed before
+
+	migrated map[place]move // missing pages that a move of the whole site took along
+	renamed  map[place]move // missing pages that redirect to a listed one
+	answers  map[place]int  // what missing pages answered when they were asked, by status
 }
 
 // doubtful reports whether a second walk could decide anything.
@@ -201,6 +206,8 @@ func (r *run) settle(ctx context.Context, s *settlement) error {
 		if err := r.postpone(ctx, s); err != nil {
 			return err
 		}
+	} else if err := r.moves(ctx, s); err != nil {
+		return err
 	}
 	r.tally(s)
 	if err := r.remove(ctx, s, verdict == models.VerdictComplete); err != nil {
@@ -274,7 +281,7 @@ func (r *run) tally(s *settlement) {
 	c.Changed += s.changed
 	c.Moved = s.moved
 	c.Restored = s.restored + int64(len(s.back))
-	c.Added = appeared - s.known - s.restored
+	c.Added = appeared - s.known - s.restored - int64(len(s.migrated))
 }
 
 // remove moves every removal on and opens those of pages missing for the first time.
@@ -283,7 +290,7 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	proof := walkProof{run: r.record.ID, now: r.record.StartedAt, complete: complete}
 	var opened int64
 	if complete {
-		opened = int64(len(s.missing))
+		opened = int64(len(s.missing) - len(s.migrated))
 	}
 	c.Live = r.site.Live + c.Added + c.Restored - opened
 	held := r.o.Policy.judge(r.absence(s, complete))
@@ -324,13 +331,36 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	return nil
 }
 
-// decided books one removal: closed, or counted by its stage.
+// begin opens the case of a page missing for the first time, or decides it where the page is known to live on.
+func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held string) models.Removal {
+	at := place{row.Key, row.Document}
+	proof.confirmed = s.twice && s.agreed[at]
+	removal := r.o.Policy.openCase(row, proof, held)
+	if m, ok := s.migrated[at]; ok {
+		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageMigrated, proof.run, 0
+		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "the whole site moved"
+	}
+	if m, ok := s.renamed[at]; ok {
+		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageMoved, proof.run, 0
+		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "redirects to a page that is listed"
+		r.record.Counts.Moved++
+	}
+	if s.answers[at] == http.StatusGone && removal.Stage == models.StagePending {
+		r.o.Policy.remove(&removal, proof, "not listed by a complete walk, and the page itself answers 410 Gone")
+	}
+	return removal
+}
+
+// decided books one removal: its row closed, or counted by its stage.
 func (r *run) decided(removal *models.Removal, closing map[int32][]models.Key, undecided map[string]int64) {
-	if removal.Stage != models.StageRemoved {
+	switch removal.Stage {
+	case models.StageRemoved:
+		r.record.Counts.Removed++
+	case models.StageMoved, models.StageMigrated:
+	default:
 		undecided[removal.Stage]++
 		return
 	}
-	r.record.Counts.Removed++
 	closing[removal.Document] = append(closing[removal.Document], removal.Key)
 }
 
@@ -348,8 +378,7 @@ func (r *run) open(ctx context.Context, s *settlement, proof walkProof, held gua
 			}
 			cases := make([]models.Removal, 0, len(rows))
 			for _, row := range rows {
-				proof.confirmed = s.twice && s.agreed[place{row.Key, number}]
-				removal := r.o.Policy.openCase(row, proof, held.why(number))
+				removal := r.begin(s, row, proof, held.why(number))
 				r.decided(&removal, closing, undecided)
 				cases = append(cases, removal)
 			}
@@ -382,8 +411,10 @@ func (r *run) absence(s *settlement, complete bool) absence {
 		a.listed[d.Number] = d.diff.listed
 	}
 	for _, p := range s.missing {
-		a.pages++
-		a.byDocument[p.document]++
+		if _, ok := s.migrated[p]; !ok {
+			a.pages++
+			a.byDocument[p.document]++
+		}
 	}
 	for key := range s.lost {
 		if c := r.undecided[key]; c.Stage == models.StagePending {
