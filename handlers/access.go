@@ -1,0 +1,18 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// accountStore holds people who may log in, and their sessions.
+type accountStore interface{}
+
+type prober interface{}
+
+func (s *Server) proxyUser(r *http.Request) *principal            { return nil }
+func (s *Server) sessionUser(r *http.Request) (*principal, error) { return nil, nil }
+func loginPath(r *http.Request) string                            { return "/login" }
+func (s *Server) renderProblem(c echo.Context, p *Problem) error  { return errStream }
+func (s *Server) pageRoutes() error                               { return nil }

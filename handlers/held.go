@@ -1,0 +1,130 @@
+package handlers
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// removalStore is what the API needs of the removals that the guard holds.
+type removalStore interface {
+	Removals(ctx context.Context, siteID int64) ([]models.Removal, error)
+	DecideRemovals(ctx context.Context, siteID int64, keys []models.Key, approve bool) (int64, error)
+}
+
+type decision struct {
+	_    struct{} `additionalProperties:"false"`
+	URLs []string `json:"urls,omitempty" maxItems:"1000" doc:"The pages to decide on, in any spelling of their addresses."`
+	All  bool     `json:"all,omitempty" doc:"Decide on everything that is held now."`
+}
+
+type decided struct {
+	Decided int64 `json:"decided" doc:"Number of removals that were held and are decided now."`
+}
+
+type decisionInput struct {
+	SiteInput
+	Body decision
+}
+
+// held gives the removals that wait for a person.
+func (s *Server) held(ctx context.Context, siteID int64) ([]models.Removal, error) {
+	all, err := s.deps.Removals.Removals(ctx, siteID)
+	if err != nil {
+		return nil, err
+	}
+	held := all[:0]
+	for _, removal := range all {
+		if removal.Stage == models.StageHeld {
+			held = append(held, removal)
+		}
+	}
+	return held, nil
+}
+
+// decide approves or rejects. Nil keys mean everything, so an empty choice must never come that far.
+func (s *Server) decide(ctx context.Context, site models.Site, urls []string, all, approve bool) (int64, error) {
+	if all == (len(urls) > 0) {
+		return 0, models.Invalid("body", `give {"urls":[…]} or {"all":true}`, "say which removals to decide on")
+	}
+	var keys []models.Key
+	for _, link := range urls {
+		key, err := s.deps.KeyFor(link)
+		if err != nil {
+			return 0, models.Invalid("body.urls", "absolute http or https URLs", "one of them is not the address of a page")
+		}
+		keys = append(keys, key)
+	}
+	n, err := s.deps.Removals.DecideRemovals(ctx, site.ID, keys, approve)
+	if err != nil {
+		return 0, err
+	}
+	s.log.InfoContext(ctx, "held removals decided", "site", site.ID, "approved", approve, "decided", n, "by", principalName(ctx))
+	if approve && n > 0 {
+		s.deps.Engine.Trigger(site.ID, models.CauseConfirm)
+	}
+	return n, nil
+}
+
+func principalName(ctx context.Context) string {
+	if p := principalOf(ctx); p != nil {
+		return p.Kind + ":" + p.Name
+	}
+	return ""
+}
+
+func (s *Server) heldRoutes() {
+	tags := []string{"inventory"}
+	register(s, ScopeRead, huma.Operation{
+		OperationID: "list-held", Method: "GET", Path: "/sites/{site}/held", Tags: tags,
+		Summary: "Removals that the guard holds until a person decides", Errors: []int{404},
+		Responses: listResponses[list[models.Removal], models.Removal](s),
+	}, func(ctx context.Context, in *struct {
+		SiteInput
+		FormatInput
+	}) (*huma.StreamResponse, error) {
+		site, err := s.site(ctx, in.SiteInput)
+		if err != nil {
+			return nil, err
+		}
+		held, err := s.held(ctx, site.ID)
+		if err != nil {
+			return nil, err
+		}
+		if format := in.chosen(); format != formatJSON {
+			return streamed(s, format, removalColumns, each(held)), nil
+		}
+		return jsonPage(list[models.Removal]{Items: held, Run: site.CurrentRun}), nil
+	})
+	for _, op := range []struct {
+		id, path, summary, description string
+		approve                        bool
+	}{
+		{"approve-held", "approve", "Approve held removals", "The next complete run that still misses the pages removes them.", true},
+		{"reject-held", "reject", "Reject held removals", "The pages stay live; they count as missing again only after they were seen again.", false},
+	} {
+		register(s, ScopeWrite, huma.Operation{
+			OperationID: op.id, Method: "POST", Path: "/sites/{site}/held/" + op.path, Tags: tags, Summary: op.summary,
+			Description: op.description, Errors: []int{404, 422},
+		}, func(ctx context.Context, in *decisionInput) (*jsonOut[decided], error) {
+			site, err := s.site(ctx, in.SiteInput)
+			if err != nil {
+				return nil, err
+			}
+			n, err := s.decide(ctx, site, in.Body.URLs, in.Body.All, op.approve)
+			return &jsonOut[decided]{decided{n}}, err
+		})
+	}
+}
+
+var removalColumns = []column[models.Removal]{
+	{"url", func(r *models.Removal) string { return r.URL }},
+	{"stage", func(r *models.Removal) string { return r.Stage }},
+	{"reason", func(r *models.Removal) string { return r.Reason }},
+	{"since", func(r *models.Removal) string { return moment(&r.Since) }},
+	{"document", func(r *models.Removal) string { return number(int64(r.Document)) }},
+	{"from_run", func(r *models.Removal) string { return number(r.FromRun) }},
+	{"held_run", func(r *models.Removal) string { return number(r.HeldRun) }},
+}

@@ -1,0 +1,109 @@
+package handlers
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+type contextKey int
+
+const (
+	keyRequestID contextKey = iota
+	keyPrincipal
+)
+
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(keyRequestID).(string)
+	return id
+}
+
+// identify gives each request an id of our own making: one that came in from outside could
+// name another request of the log.
+func identify(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		var b [8]byte
+		_, _ = rand.Read(b[:])
+		id := hex.EncodeToString(b[:])
+		c.Response().Header().Set("X-Request-Id", id)
+		c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), keyRequestID, id)))
+		return next(c)
+	}
+}
+
+// observe logs and counts each request by its route, never by its URL: URLs hold secrets and are endless.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := time.Now()
+		err := next(c)
+		if err != nil {
+			c.Error(err)
+		}
+		route := c.Path()
+		if route == "" {
+			route = "unknown"
+		}
+		status, took := c.Response().Status, time.Since(start)
+		s.metrics.requests.WithLabelValues(c.Request().Method, route, strconv.Itoa(status/100)+"xx").Inc()
+		s.metrics.seconds.WithLabelValues(c.Request().Method, route).Observe(took.Seconds())
+		s.log.DebugContext(c.Request().Context(), "request", "method", c.Request().Method, "route", route, "status", status,
+			"seconds", took.Seconds(), "bytes", c.Response().Size, "remote", c.RealIP(), "request_id", requestID(c.Request().Context()))
+		return nil
+	}
+}
+
+// recoverPanics turns a panic into a 500 with its stack in the log; an aborted stream stays aborted.
+func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			switch p := recover(); {
+			case p == nil:
+			case p == http.ErrAbortHandler:
+				panic(p)
+			default:
+				s.log.ErrorContext(c.Request().Context(), "panic in a request", "request_id", requestID(c.Request().Context()),
+					"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				err = newProblem(http.StatusInternalServerError, "something went wrong inside the daemon; its log has the cause under this request's id")
+			}
+		}()
+		return next(c)
+	}
+}
+
+// pageCSP allows our own files and nothing inline; docsCSP is the same for the API's documentation,
+// whose viewer keeps its icons in data: URLs.
+const (
+	pageCSP = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	apiCSP = "default-src 'none'; frame-ancestors 'none'"
+)
+
+// secure sets the headers that every answer carries; a handler may set a wider policy for its page.
+func secure(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Content-Security-Policy", apiCSP)
+		return next(c)
+	}
+}
+
+// deadlines bounds how long an answer may take to be written; streams move their own deadline on.
+func deadlines(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(writeTimeout))
+		return next(c)
+	}
+}
+
+const writeTimeout = 60 * time.Second

@@ -1,0 +1,74 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+)
+
+// routes is everything that is served, in one place but for the API's operations, which each
+// resource's file registers with their documentation.
+func (s *Server) routes() error {
+	e := s.echo
+	e.Use(identify, s.observe, s.recoverPanics, secure, deadlines)
+
+	e.GET("/livez", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
+	e.GET("/readyz", s.ready)
+	e.GET("/metrics", echo.WrapHandler(s.metrics.handler), s.authenticate, s.metricsAccess)
+
+	// The last element with a token is a secret: routes are logged, never addresses.
+	e.POST("/hooks/:site", s.signedHook)
+	e.POST("/hooks/:site/:token", s.tokenHook)
+	e.POST("/hooks/:site/:token/indexnow", s.tokenHook)
+	e.GET("/hooks/:site/:token", s.verifyHook)
+	e.GET("/hooks/:site/:token/indexnow", s.verifyHook)
+
+	api := e.Group(apiPrefix, s.authenticate, tagged)
+	s.api = newAPI(e, api, s.deps.Version)
+	s.siteRoutes()
+	s.inventoryRoutes()
+	s.changeRoutes()
+	s.documentRoutes()
+	s.findingRoutes()
+	s.metadataRoutes()
+	s.runRoutes()
+	s.progressRoutes()
+	s.heldRoutes()
+	s.deliveryRoutes()
+	s.tokenRoutes()
+	if err := s.docsRoutes(api); err != nil {
+		return err
+	}
+	return s.pageRoutes()
+}
+
+// ready says whether requests should come here: the database answers and the daemon is not stopping.
+func (s *Server) ready(c echo.Context) error {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), 2*time.Second)
+	defer cancel()
+	switch err := s.deps.Ready(ctx); {
+	case s.isDraining():
+		c.Response().Header().Set("Retry-After", "10")
+		return newProblem(http.StatusServiceUnavailable, "the daemon is stopping")
+	case err != nil:
+		s.log.WarnContext(ctx, "not ready", "error", err)
+		c.Response().Header().Set("Retry-After", "10")
+		return newProblem(http.StatusServiceUnavailable, "the database does not answer")
+	}
+	return c.String(http.StatusOK, "ok\n")
+}
+
+// metricsAccess keeps metrics to this machine and to tokens: their labels hold sites' numbers.
+func (s *Server) metricsAccess(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if isLocal(c.Request()) {
+			return next(c)
+		}
+		if err := allow(principalOf(c.Request().Context()), ScopeRead); err != nil {
+			return err
+		}
+		return next(c)
+	}
+}

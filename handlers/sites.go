@@ -1,0 +1,190 @@
+package handlers
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// siteStore is what the API needs of the stored sites.
+type siteStore interface {
+	FindSite(ctx context.Context, nameOrURLOrID string) (models.Site, error)
+	Sites(ctx context.Context) ([]models.Site, error)
+	AddSite(ctx context.Context, site models.Site) (models.Site, error)
+	SaveSite(ctx context.Context, site models.Site) error
+	RemoveSite(ctx context.Context, id int64) error
+}
+
+// SiteInput names the site of an operation.
+type SiteInput struct {
+	Site string `path:"site" maxLength:"2048" doc:"Id, name or root URL of the site." example:"1"`
+}
+
+// site finds the site that a request names, in any of the three ways.
+func (s *Server) site(ctx context.Context, in SiteInput) (models.Site, error) {
+	name, err := url.PathUnescape(in.Site)
+	if err != nil {
+		return models.Site{}, notFound("site")
+	}
+	site, err := s.deps.Sites.FindSite(ctx, name)
+	if isNotFound(err) {
+		return models.Site{}, notFound("site")
+	}
+	return site, err
+}
+
+// siteBody is what may be said of a site when it is added or changed; what is left out stays as it is.
+type siteBody struct {
+	_        struct{} `additionalProperties:"false"`
+	Name     *string  `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Unique; the host when left out."`
+	Home     *string  `json:"home,omitempty" format:"uri" maxLength:"2048" doc:"Home page; its sitemaps are found from it."`
+	Roots    []string `json:"roots,omitempty" maxItems:"100" doc:"Sitemaps to start from instead of those found."`
+	Schedule *string  `json:"schedule,omitempty" maxLength:"200" doc:"Cron specification with five fields; empty for none." example:"*/15 * * * *"`
+	TimeZone *string  `json:"time_zone,omitempty" maxLength:"100" doc:"IANA name; UTC when empty." example:"Europe/Berlin"`
+	Paused   *bool    `json:"paused,omitempty" doc:"A paused site is neither scheduled nor woken by hooks."`
+}
+
+func (b *siteBody) apply(s *Server, site *models.Site) error {
+	if b.Name != nil {
+		site.Name = strings.TrimSpace(*b.Name)
+	}
+	if b.Home != nil {
+		if !isWebURL(*b.Home) {
+			return models.Invalid("body.home", "for example https://example.com/", "want an absolute http or https URL")
+		}
+		site.Home = *b.Home
+	}
+	if len(b.Roots) > 0 {
+		site.Roots = nil
+		for _, root := range b.Roots {
+			if !isWebURL(root) {
+				return models.Invalid("body.roots", "for example https://example.com/wp-sitemap.xml", "want absolute http or https URLs")
+			}
+			site.Roots = append(site.Roots, models.Root{URL: root, Discovery: "direct_URL"})
+		}
+		site.Root = site.Roots[0].URL
+	}
+	if b.TimeZone != nil {
+		site.TimeZone = *b.TimeZone
+	}
+	if b.Schedule != nil {
+		site.Schedule = strings.TrimSpace(*b.Schedule)
+	}
+	if b.Paused != nil {
+		site.Paused = *b.Paused
+	}
+	if site.Schedule != "" && s.deps.CheckSchedule != nil {
+		if _, err := s.deps.CheckSchedule(site.Schedule, site.TimeZone); err != nil {
+			return models.Invalid("body.schedule", "five fields, for example */15 * * * *", "%s", err.Error())
+		}
+	}
+	return nil
+}
+
+func isWebURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+}
+
+func (s *Server) siteRoutes() {
+	tags := []string{"sites"}
+	register(s, ScopeRead, huma.Operation{
+		OperationID: "list-sites", Method: "GET", Path: "/sites", Tags: tags, Summary: "List the sites",
+		Responses: listResponses[list[models.Site], models.Site](s),
+	}, func(ctx context.Context, in *FormatInput) (*huma.StreamResponse, error) {
+		sites, err := s.deps.Sites.Sites(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if format := in.chosen(); format != formatJSON {
+			return streamed(s, format, siteColumns, each(sites)), nil
+		}
+		return jsonPage(list[models.Site]{Items: sites}), nil
+	})
+
+	register(s, ScopeRead, huma.Operation{
+		OperationID: "get-site", Method: "GET", Path: "/sites/{site}", Tags: tags, Summary: "One site", Errors: []int{404},
+	}, func(ctx context.Context, in *SiteInput) (*jsonOut[models.Site], error) {
+		site, err := s.site(ctx, *in)
+		return &jsonOut[models.Site]{site}, err
+	})
+
+	register(s, ScopeWrite, huma.Operation{
+		OperationID: "add-site", Method: "POST", Path: "/sites", Tags: tags, Summary: "Follow a site",
+		Description: "Name its home page; the first run finds the sitemaps.", DefaultStatus: 201, Errors: []int{409, 422},
+	}, func(ctx context.Context, in *struct{ Body siteBody }) (*jsonOut[models.Site], error) {
+		var site models.Site
+		if in.Body.Home == nil && len(in.Body.Roots) == 0 {
+			return nil, models.Invalid("body.home", "for example https://example.com/", "a home page or a root is needed")
+		}
+		if err := in.Body.apply(s, &site); err != nil {
+			return nil, err
+		}
+		site.CreatedAt = s.deps.Now().UTC()
+		site, err := s.deps.Sites.AddSite(ctx, site)
+		return &jsonOut[models.Site]{site}, err
+	})
+
+	register(s, ScopeWrite, huma.Operation{
+		OperationID: "change-site", Method: "PATCH", Path: "/sites/{site}", Tags: tags, Summary: "Change a site's settings", Errors: []int{404, 409, 422},
+	}, func(ctx context.Context, in *struct {
+		SiteInput
+		Body siteBody
+	}) (*jsonOut[models.Site], error) {
+		site, err := s.site(ctx, in.SiteInput)
+		if err != nil {
+			return nil, err
+		}
+		if err := in.Body.apply(s, &site); err != nil {
+			return nil, err
+		}
+		return &jsonOut[models.Site]{site}, s.deps.Sites.SaveSite(ctx, site)
+	})
+
+	register(s, ScopeWrite, huma.Operation{
+		OperationID: "remove-site", Method: "DELETE", Path: "/sites/{site}", Tags: tags, Summary: "Stop following a site",
+		Description: "Its rows are hidden, not erased.", DefaultStatus: 204, Errors: []int{404},
+	}, func(ctx context.Context, in *SiteInput) (*struct{}, error) {
+		site, err := s.site(ctx, *in)
+		if err != nil {
+			return nil, err
+		}
+		return nil, s.deps.Sites.RemoveSite(ctx, site.ID)
+	})
+}
+
+// each turns a list in memory into rows.
+func each[T any](items []T) rows[T] {
+	return func(_ context.Context, emit func(*T) error) error {
+		for i := range items {
+			if err := emit(&items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+var siteColumns = []column[models.Site]{
+	{"id", func(r *models.Site) string { return number(r.ID) }},
+	{"name", func(r *models.Site) string { return r.Name }},
+	{"home", func(r *models.Site) string { return r.Home }},
+	{"root", func(r *models.Site) string { return r.Root }},
+	{"schedule", func(r *models.Site) string { return r.Schedule }},
+	{"current_run", func(r *models.Site) string { return number(r.CurrentRun) }},
+	{"live", func(r *models.Site) string { return number(r.Live) }},
+	{"next_due", func(r *models.Site) string { return moment(r.NextDue) }},
+	{"created_at", func(r *models.Site) string { return moment(&r.CreatedAt) }},
+}
+
+func moment(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
