@@ -13,13 +13,11 @@ type Config struct {
 	Listen    string `key:"listen"`                // HOST:PORT of API, hooks and dashboard
 	PublicURL string `key:"public_url"`            // how the daemon is reached from outside; "" from the request
 
-	Log     Log     `key:"log"`
-	Fetch   Fetch   `key:"fetch"`
-	Sync    Sync    `key:"sync"`
-	Hooks   Hooks   `key:"hooks"`
-	HTTP    HTTP    `key:"http"`
-	Metrics Metrics `key:"metrics"`
-	Sites   []Site  `key:"sites"`
+	Log   Log    `key:"log"`
+	Fetch Fetch  `key:"fetch"`
+	Sync  Sync   `key:"sync"`
+	HTTP  HTTP   `key:"http"`
+	Sites []Site `key:"sites"`
 
 	origins map[string]string // key -> where its value came from; none for a default
 }
@@ -43,7 +41,6 @@ type Fetch struct {
 	PageDelay        time.Duration  `key:"page_delay"`         // pause between two pages of one host; 0 for none
 	Retries          int            `key:"retries"`            // after a passing fault; 0 for none
 	MaxDocumentBytes Bytes          `key:"max_document_bytes"` // of one document, as received
-	MaxInflatedBytes Bytes          `key:"max_inflated_bytes"` // of one document, inflated
 	MaxPageBytes     Bytes          `key:"max_page_bytes"`     // of one page or robots.txt, as received
 }
 
@@ -55,7 +52,7 @@ type Sync struct {
 	Jitter       time.Duration `key:"jitter"`        // sites with one schedule are spread over this time
 	ConfirmAfter time.Duration `key:"confirm_after"` // wait before a second walk may confirm a removal
 	ReleaseAfter time.Duration `key:"release_after"` // held removals are released after agreeing walks over this time; 0 never
-	Quiet        time.Duration `key:"quiet"`         // silence to wait for after a hook
+	Quiet        time.Duration `key:"quiet"`         // silence to wait for after a hook; 0 none
 	MaxWait      time.Duration `key:"max_wait"`      // longest wait since the first hook
 	GuardPages   int           `key:"guard_pages"`   // more than the larger of the two
 	GuardPercent int           `key:"guard_percent"` // at once is held for a person
@@ -66,11 +63,6 @@ type Sync struct {
 	LeaseTTL     time.Duration `key:"lease_ttl"`     // a silent daemon's hosts are free after this time
 }
 
-// Hooks says which deliveries are believed.
-type Hooks struct {
-	Tolerance time.Duration `key:"tolerance"` // between a delivery's time and ours
-}
-
 // HTTP says who is trusted.
 type HTTP struct {
 	OpenLocal       bool           `key:"open_local"`      // clients on this machine need no token
@@ -78,11 +70,6 @@ type HTTP struct {
 	UserHeader      string         `key:"user_header"`     // in which a trusted proxy names its user; "" for none
 	RatePerMinute   int            `key:"rate_per_minute"` // API requests of one token, user or address
 	ShutdownTimeout time.Duration  `key:"shutdown_timeout"`
-}
-
-// Metrics says where Prometheus finds us.
-type Metrics struct {
-	Listen string `key:"listen"` // HOST:PORT of its own; "" for /metrics beside the API
 }
 
 // Site is one site to follow. Zero durations mean the ones of Sync. Load fills in Name,
@@ -119,7 +106,6 @@ func Default() Config {
 			PageDelay:        time.Second,
 			Retries:          2,
 			MaxDocumentBytes: 64 * MiB,
-			MaxInflatedBytes: 55 * MiB, // the protocol's 50 MiB and a tenth
 			MaxPageBytes:     8 * MiB,
 		},
 		Sync: Sync{
@@ -137,7 +123,6 @@ func Default() Config {
 			MaxDocuments: 50_000, // what one index may list
 			LeaseTTL:     time.Minute,
 		},
-		Hooks: Hooks{Tolerance: 5 * time.Minute},
 		HTTP: HTTP{
 			OpenLocal:       true,
 			RatePerMinute:   600,

@@ -3,6 +3,8 @@ package config_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -70,8 +72,40 @@ func TestExample_ShowsEverySettingAndIsValid(t *testing.T) {
 	uncommented = regexp.MustCompile(`(?m)^\s*(database_file|password_file|username):.*\n`).ReplaceAllString(uncommented, "")
 	got := load(t, nil, nil, write(t, "c.yaml", uncommented))
 	want := load(t, nil, nil, "../deploy/sitemapd.example.yaml")
-	want.HTTP.UserHeader, want.Metrics.Listen = "Remote-User", "127.0.0.1:9184"
+	want.HTTP.UserHeader = "Remote-User"
 	if diff := cmp.Diff(want, got, values); diff != "" {
 		t.Errorf("a commented setting shows something other than its default: %s", diff)
 	}
+}
+
+// A setting that nothing reads would be a promise that nobody keeps.
+func TestSettings_AreReadByTheProgram(t *testing.T) {
+	t.Parallel()
+	sources, err := filepath.Glob("../cmd/sitemapd/*.go")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("no sources of the program: %v", err)
+	}
+	var program strings.Builder
+	for _, source := range sources {
+		program.WriteString(text(t, source))
+	}
+	var fields func(typ reflect.Type, path string)
+	fields = func(typ reflect.Type, path string) {
+		for i := range typ.NumField() {
+			field := typ.Field(i)
+			if _, isSetting := field.Tag.Lookup("key"); !isSetting {
+				continue
+			}
+			switch field.Type.Kind() {
+			case reflect.Struct:
+				fields(field.Type, path+field.Name+".")
+			default:
+				if !regexp.MustCompile(`\.` + field.Name + `\b`).MatchString(program.String()) {
+					t.Errorf("nothing in cmd/sitemapd reads %s%s", path, field.Name)
+				}
+			}
+		}
+	}
+	fields(reflect.TypeFor[config.Config](), "Config.")
+	fields(reflect.TypeFor[config.Site](), "Site.")
 }

@@ -135,14 +135,13 @@ func TestLoad_EveryVariableSetsItsKey(t *testing.T) {
 		{"FETCH_PAGE_DELAY", "0s", func(c *config.Config) { c.Fetch.PageDelay = 0 }},
 		{"FETCH_RETRIES", "0", func(c *config.Config) { c.Fetch.Retries = 0 }},
 		{"FETCH_MAX_DOCUMENT_BYTES", "1GiB", func(c *config.Config) { c.Fetch.MaxDocumentBytes = config.GiB }},
-		{"FETCH_MAX_INFLATED_BYTES", "65536", func(c *config.Config) { c.Fetch.MaxInflatedBytes = 64 * config.KiB }},
 		{"FETCH_MAX_PAGE_BYTES", "1 MB", func(c *config.Config) { c.Fetch.MaxPageBytes = 1_000_000 }},
 		{"SYNC_SCHEDULE", "off", func(c *config.Config) { c.Sync.Schedule = "off" }},
 		{"SYNC_TIME_ZONE", "Europe/Vienna", func(c *config.Config) { c.Sync.TimeZone = "Europe/Vienna" }},
 		{"SYNC_JITTER", "0s", func(c *config.Config) { c.Sync.Jitter = 0 }},
 		{"SYNC_CONFIRM_AFTER", "1d12h", func(c *config.Config) { c.Sync.ConfirmAfter = 36 * time.Hour }},
 		{"SYNC_RELEASE_AFTER", "7d", func(c *config.Config) { c.Sync.ReleaseAfter = 168 * time.Hour }},
-		{"SYNC_QUIET", "1s", func(c *config.Config) { c.Sync.Quiet = time.Second }},
+		{"SYNC_QUIET", "0s", func(c *config.Config) { c.Sync.Quiet = 0 }},
 		{"SYNC_MAX_WAIT", "2m", func(c *config.Config) { c.Sync.MaxWait = 2 * time.Minute }},
 		{"SYNC_GUARD_PAGES", "1", func(c *config.Config) { c.Sync.GuardPages = 1 }},
 		{"SYNC_GUARD_PERCENT", "100", func(c *config.Config) { c.Sync.GuardPercent = 100 }},
@@ -151,7 +150,6 @@ func TestLoad_EveryVariableSetsItsKey(t *testing.T) {
 		{"SYNC_MAX_DEPTH", "9", func(c *config.Config) { c.Sync.MaxDepth = 9 }},
 		{"SYNC_MAX_DOCUMENTS", "9", func(c *config.Config) { c.Sync.MaxDocuments = 9 }},
 		{"SYNC_LEASE_TTL", "30s", func(c *config.Config) { c.Sync.LeaseTTL = 30 * time.Second }},
-		{"HOOKS_TOLERANCE", "1m", func(c *config.Config) { c.Hooks.Tolerance = time.Minute }},
 		{"HTTP_OPEN_LOCAL", "no", func(c *config.Config) { c.HTTP.OpenLocal = false }},
 		{"HTTP_TRUSTED_PROXIES", "172.16.0.0/12", func(c *config.Config) {
 			c.HTTP.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("172.16.0.0/12")}
@@ -159,7 +157,6 @@ func TestLoad_EveryVariableSetsItsKey(t *testing.T) {
 		{"HTTP_USER_HEADER", "Remote-User", func(c *config.Config) { c.HTTP.UserHeader = "Remote-User" }},
 		{"HTTP_RATE_PER_MINUTE", "1", func(c *config.Config) { c.HTTP.RatePerMinute = 1 }},
 		{"HTTP_SHUTDOWN_TIMEOUT", "1s", func(c *config.Config) { c.HTTP.ShutdownTimeout = time.Second }},
-		{"METRICS_LISTEN", ":2", func(c *config.Config) { c.Metrics.Listen = ":2" }},
 		{"SITES", "https://a.example, https://b.example", func(c *config.Config) {
 			c.Sites = []config.Site{
 				{URL: "https://a.example", Name: "a.example", Schedule: "@hourly", TimeZone: "UTC"},

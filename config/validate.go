@@ -32,9 +32,6 @@ func (c Config) check(problems *Problems) {
 	k := checker{c.origins, problems}
 	k.database(c.Database)
 	k.address("listen", c.Listen)
-	if c.Metrics.Listen != "" {
-		k.address("metrics.listen", c.Metrics.Listen)
-	}
 	if c.PublicURL != "" {
 		k.webURL("public_url", c.PublicURL)
 	}
@@ -42,7 +39,6 @@ func (c Config) check(problems *Problems) {
 	k.oneOf("log.format", c.Log.Format, "auto", "text", "json")
 	k.fetch(c.Fetch)
 	k.sync(c.Sync)
-	k.duration("hooks.tolerance", c.Hooks.Tolerance, time.Second, time.Hour)
 	k.http(c.HTTP)
 	k.sites(c.Sites, c.Sync)
 }
@@ -169,7 +165,6 @@ func (k checker) fetch(f Fetch) {
 	k.duration("fetch.header_timeout", f.HeaderTimeout, time.Second, time.Hour)
 	k.duration("fetch.page_delay", f.PageDelay, 0, time.Hour)
 	k.size("fetch.max_document_bytes", f.MaxDocumentBytes, 64*KiB, GiB)
-	k.size("fetch.max_inflated_bytes", f.MaxInflatedBytes, 64*KiB, GiB)
 	k.size("fetch.max_page_bytes", f.MaxPageBytes, 64*KiB, 64*MiB)
 }
 
@@ -183,7 +178,7 @@ func (k checker) sync(s Sync) {
 	k.duration("sync.jitter", s.Jitter, 0, day)
 	k.duration("sync.confirm_after", s.ConfirmAfter, time.Second, 30*day)
 	k.duration("sync.release_after", s.ReleaseAfter, 0, year)
-	k.duration("sync.quiet", s.Quiet, time.Second, day)
+	k.duration("sync.quiet", s.Quiet, 0, day)
 	k.maxWait("sync.", s.MaxWait, s.Quiet)
 	k.number("sync.guard_pages", s.GuardPages, 1, 1_000_000_000)
 	k.number("sync.guard_percent", s.GuardPercent, 1, 100)
