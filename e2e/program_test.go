@@ -20,12 +20,16 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 )
 
+// programFolder holds the built program; TestMain removes it.
+var programFolder string
+
 // buildProgram builds sitemapd once for all tests.
 var buildProgram = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "sitemapd-e2e")
 	if err != nil {
 		return "", err
 	}
+	programFolder = dir
 	path := filepath.Join(dir, "sitemapd")
 	command := exec.Command("go", "build", "-o", path, "github.com/sitemapd/sitemapd/cmd/sitemapd")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -37,8 +41,8 @@ var buildProgram = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := buildProgram(); err == nil && os.Getenv("SITEMAPD_TEST_WP_URL") != "" {
-		_ = os.RemoveAll(filepath.Dir(path))
+	if programFolder != "" {
+		_ = os.RemoveAll(programFolder)
 	}
 	os.Exit(code)
 }

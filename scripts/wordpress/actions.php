@@ -277,3 +277,9 @@ function sd_modified( $gmt, $dated ) {
 	$known = array( 'modified_gmt' => str_replace( ' ', 'T', $gmt ) . 'Z' );
 	return $dated ? $known + array( 'lastmod' => $known['modified_gmt'] ) : $known;
 }
+
+/** count: published posts and pages. */
+function sd_do_count() {
+	global $wpdb;
+	return array( 'value' => (int) $wpdb->get_var( "SELECT COUNT(*) FROM $wpdb->posts WHERE post_status = 'publish' AND post_type IN ('post', 'page')" ) );
+}
