@@ -70,6 +70,12 @@ type DocumentVersion struct {
 	SemanticHash []byte `json:"-"`
 	FirstKey     Key    `json:"-"` // first and last entry in document order, to recognise page shifts
 	LastKey      Key    `json:"-"`
+	// LastmodRecord is the JSON track record of the document's lastmod values, LastmodTrust the score from it (0.1 to 1,
+	// 0 when there is nothing to judge). LastmodShift, in microseconds, is set when every lastmod moved by one time
+	// zone's offset in the version's first run: one event, not as many changes.
+	LastmodRecord []byte  `json:"-"`
+	LastmodTrust  float64 `json:"lastmod_trust,omitempty"`
+	LastmodShift  int64   `json:"lastmod_shift,omitempty"`
 	// FindingsHash is over the findings' code, line and text: other findings make another version.
 	FindingsHash []byte `json:"-"`
 	Validation   []byte `json:"-"` // JSON of the validation object
