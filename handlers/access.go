@@ -14,5 +14,4 @@ type prober interface{}
 func (s *Server) proxyUser(r *http.Request) *principal            { return nil }
 func (s *Server) sessionUser(r *http.Request) (*principal, error) { return nil, nil }
 func loginPath(r *http.Request) string                            { return "/login" }
-func (s *Server) renderProblem(c echo.Context, p *Problem) error  { return errStream }
-func (s *Server) pageRoutes() error                               { return nil }
+func (s *Server) accountRoutes(e *echo.Group)                     {}
