@@ -38,6 +38,7 @@ func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) er
 		return r.diff(ctx, d, v, b, false)
 	case got.same:
 		d.same = true
+		keepRecord(&v, d.good())
 		return r.saveVersion(ctx, d, v)
 	case v.Verdict == models.VerdictUnavailable || v.Verdict == models.VerdictNotSitemap:
 		d.failed, d.children = true, nil
@@ -73,6 +74,7 @@ func (r *run) saveVersion(ctx context.Context, d *document, v models.DocumentVer
 	}
 	v.FromRun, v.ToRun = r.record.ID, 0
 	d.DocumentVersion = v
+	d.findings = append(d.findings, lastmodFindings(d.URL, &v)...)
 	if err := r.o.Store.SaveDocument(ctx, r.lease, r.site.ID, r.record.ID, &d.Document, d.findings); err != nil {
 		return fmt.Errorf("save document: %w", err)
 	}
@@ -94,6 +96,9 @@ func (r *run) diff(ctx context.Context, d *document, v models.DocumentVersion, b
 		}
 	}
 	d.diff = diffDocument(stored, &b.found, r.missingFrom(d.Number), r.record.ID, partial)
+	if err := r.lastmods(ctx, d, &v, &b.found); err != nil {
+		return err
+	}
 	if err := r.saveVersion(ctx, d, v); err != nil {
 		return err
 	}

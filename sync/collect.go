@@ -140,3 +140,45 @@ func (c *collection) declarations(dst []models.Declaration, document int32, run 
 	}
 	return dst
 }
+
+// sample sums up the lastmod values for the track record, as seen at the instant when the origin said them.
+func (c *collection) sample(observed time.Time) lastmodSample {
+	var s lastmodSample
+	at := observed.UnixMicro()
+	var oldest, newest, candidate, votes int64
+	for i := range c.entries {
+		e := &c.entries[i]
+		if !e.hasLastmod {
+			continue
+		}
+		if s.Dated++; s.Dated == 1 || e.instant < oldest {
+			oldest = e.instant
+		}
+		if s.Dated == 1 || e.instant > newest {
+			newest = e.instant
+		}
+		if age := at - e.instant; age > -time.Minute.Microseconds() && age <= lastmodNow.Microseconds() {
+			s.Now++
+		} else if age < -24*time.Hour.Microseconds() {
+			s.Future++
+		}
+		// Boyer and Moore's vote: if one instant has the majority, it is the candidate at the end.
+		switch {
+		case votes == 0:
+			candidate, votes = e.instant, 1
+		case candidate == e.instant:
+			votes++
+		default:
+			votes--
+		}
+	}
+	for i := range c.entries {
+		if c.entries[i].hasLastmod && c.entries[i].instant == candidate {
+			s.Largest++
+		}
+	}
+	if s.Dated > 0 {
+		s.Oldest, s.Newest = time.UnixMicro(oldest).UTC(), time.UnixMicro(newest).UTC()
+	}
+	return s
+}

@@ -22,6 +22,7 @@ type documentDiff struct {
 	returned      []models.Key     // pages with an undecided removal in this document that it lists again
 	appearedCount int64
 	kept          int64 // rows that say the same
+	shifted       int64 // of the changed, those that a time zone's offset explains
 	changed       int64 // rows that say something else of the same page
 	listed        int64 // declarations of the document before
 }

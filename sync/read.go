@@ -100,6 +100,7 @@ func identical(before *models.DocumentVersion, wire []byte) bool {
 // unchanged is the stored version with what this answer alone says: its validators and times.
 func unchanged(before *models.DocumentVersion, answer models.DocumentVersion) models.DocumentVersion {
 	v := *before
+	v.LastmodShift = 0
 	v.FetchedAt, v.ObservedAt, v.Lastmod = answer.FetchedAt, answer.ObservedAt, answer.Lastmod
 	if !v.Verdict.Read() { // the last answer was a failure; these bytes are those of the last good one
 		v.Verdict, v.Reason, v.StaleSince, v.Status = models.VerdictComplete, "", nil, http.StatusOK
