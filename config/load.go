@@ -247,8 +247,9 @@ func UnknownVariables(environ []string) []string {
 	var unknown []string
 	for _, pair := range environ {
 		name, _, _ := strings.Cut(pair, "=")
-		service := strings.HasPrefix(name, envPrefix+"PORT") || strings.HasPrefix(name, envPrefix+"SERVICE_")
-		if strings.HasPrefix(name, envPrefix) && !known[name] && !service {
+		others := strings.HasPrefix(name, envPrefix+"PORT") || strings.HasPrefix(name, envPrefix+"SERVICE_") ||
+			strings.HasPrefix(name, envPrefix+"TEST_") // of scripts/test.sh
+		if strings.HasPrefix(name, envPrefix) && !known[name] && !others {
 			unknown = append(unknown, name)
 		}
 	}

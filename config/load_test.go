@@ -358,6 +358,7 @@ func TestUnknownVariables_NamesTheMisspeltOnes(t *testing.T) {
 	got := config.UnknownVariables([]string{
 		"SITEMAPD_SYNC_QUITE=1s", "SITEMAPD_DATABSE=x", "SITEMAPD_SYNC_QUIET=1s", "SITEMAPD_DATABASE_FILE=x", "SITEMAPD_CONFIG=x",
 		"SITEMAPD_PORT=tcp://10.0.0.1:80", "SITEMAPD_PORT_80_TCP=tcp://10.0.0.1:80", "SITEMAPD_SERVICE_HOST=10.0.0.1", "PATH=/bin",
+		"SITEMAPD_TEST_KEEP=1",
 	})
 	if diff := cmp.Diff([]string{"SITEMAPD_DATABSE", "SITEMAPD_SYNC_QUITE"}, got); diff != "" {
 		t.Error(diff)
