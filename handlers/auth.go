@@ -171,3 +171,12 @@ func lastFirst(lines []string) []string {
 	slices.Reverse(parts)
 	return parts
 }
+
+func validScopes(scopes []string) bool {
+	for _, scope := range scopes {
+		if !slices.Contains(scopeOrder, scope) {
+			return false
+		}
+	}
+	return len(scopes) > 0
+}

@@ -132,7 +132,7 @@ func (s *Server) findingsPage(c echo.Context) error {
 		at.Run = site.CurrentRun
 	}
 	start := int(at.Number)
-	findings, err := s.deps.Findings.Findings(c.Request().Context(), site.ID, FindingFilter{Run: at.Run, Severity: severity, Limit: start + rowsOnPage + 1})
+	findings, err := s.deps.Findings.Findings(c.Request().Context(), site.ID, models.FindingFilter{Run: at.Run, Severity: severity, Limit: start + rowsOnPage + 1})
 	if err != nil {
 		return err
 	}

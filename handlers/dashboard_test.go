@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/sitemapd/sitemapd/handlers"
 	"github.com/sitemapd/sitemapd/models"
 )
 
@@ -54,7 +53,7 @@ func poisoned(f *fixture, bad string) {
 		d.Namespaces, d.Lastmod = []string{bad}, lastmod
 		return []models.Document{d}, nil
 	}
-	f.store.FindingsFunc = func(int64, handlers.FindingFilter) ([]models.Finding, error) { return []models.Finding{finding}, nil }
+	f.store.FindingsFunc = func(int64, models.FindingFilter) ([]models.Finding, error) { return []models.Finding{finding}, nil }
 	f.store.RemovalsFunc = func(int64) ([]models.Removal, error) {
 		return []models.Removal{{URL: bad, Stage: models.StageHeld, Reason: bad, MovedTo: bad}}, nil
 	}

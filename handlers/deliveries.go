@@ -12,16 +12,16 @@ import (
 
 // deliveryStore keeps deliveries that became no trigger. Writing them is a courtesy to people: it may fail.
 type deliveryStore interface {
-	SaveDelivery(ctx context.Context, delivery Delivery) error
+	SaveDelivery(ctx context.Context, delivery models.Delivery) error
 	// Deliveries gives those of one site with an id below before (0: the newest), newest first.
-	Deliveries(ctx context.Context, siteID, before int64, limit int) ([]Delivery, error)
+	Deliveries(ctx context.Context, siteID, before int64, limit int) ([]models.Delivery, error)
 }
 
 // rejectLog keeps what happened at the hooks since the start, for daemons without stored deliveries, and
 // decides how much of it is worth a row: a flood of bad signatures must not become a flood of writes.
 type rejectLog struct {
 	mu     sync.Mutex
-	kept   map[int64][]Delivery // by site, newest last
+	kept   map[int64][]models.Delivery // by site, newest last
 	nextID int64
 	window time.Time
 	rows   int
@@ -33,9 +33,9 @@ const (
 	saveDeliveryFor = 2 * time.Second
 )
 
-func newRejectLog() *rejectLog { return &rejectLog{kept: map[int64][]Delivery{}} }
+func newRejectLog() *rejectLog { return &rejectLog{kept: map[int64][]models.Delivery{}} }
 
-func (l *rejectLog) add(d Delivery) (worthRow bool) {
+func (l *rejectLog) add(d models.Delivery) (worthRow bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.nextID++
@@ -52,10 +52,10 @@ func (l *rejectLog) add(d Delivery) (worthRow bool) {
 	return l.rows <= maxRowsAMinute
 }
 
-func (l *rejectLog) list(siteID, before int64, limit int) []Delivery {
+func (l *rejectLog) list(siteID, before int64, limit int) []models.Delivery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []Delivery
+	var out []models.Delivery
 	kept := l.kept[siteID]
 	for i := len(kept) - 1; i >= 0 && len(out) < limit; i-- {
 		if before == 0 || kept[i].ID < before {
@@ -72,10 +72,10 @@ func (s *Server) note(ctx context.Context, a *arrival, result, cause string, tri
 		return
 	}
 	status := 200
-	if result == DeliveryRejected {
+	if result == models.DeliveryRejected {
 		status = 401
 	}
-	d := Delivery{
+	d := models.Delivery{
 		SiteID: a.site.ID, At: a.at.UTC(), Result: result, Cause: cause, Status: status, Dialect: a.dialect, KeyID: a.keyID,
 		Remote: a.remote, Bytes: int64(len(a.body)), Trigger: trigger, Hints: hints,
 	}
@@ -95,7 +95,7 @@ func (s *Server) note(ctx context.Context, a *arrival, result, cause string, tri
 }
 
 // others gives the deliveries of a site that became no trigger, newest first.
-func (s *Server) others(ctx context.Context, siteID, before int64, limit int) ([]Delivery, error) {
+func (s *Server) others(ctx context.Context, siteID, before int64, limit int) ([]models.Delivery, error) {
 	if s.deps.Deliveries != nil {
 		return s.deps.Deliveries.Deliveries(ctx, siteID, before, limit)
 	}
@@ -104,20 +104,20 @@ func (s *Server) others(ctx context.Context, siteID, before int64, limit int) ([
 
 // deliveriesPage merges the inbox with what became no trigger, newest first. The place is kept in both:
 // the number before which to go on in the inbox, and beside it the one in the other list.
-func (s *Server) deliveriesPage(ctx context.Context, siteID int64, token, result string, size int, hash []byte) (list[Delivery], error) {
-	out := list[Delivery]{Items: []Delivery{}}
+func (s *Server) deliveriesPage(ctx context.Context, siteID int64, token, result string, size int, hash []byte) (list[models.Delivery], error) {
+	out := list[models.Delivery]{Items: []models.Delivery{}}
 	at, err := readPosition(token, hash)
 	if err != nil {
 		return out, err
 	}
 	var stored []models.Trigger
-	if result == "" || result == DeliveryAccepted {
+	if result == "" || result == models.DeliveryAccepted {
 		if stored, err = s.deps.Triggers.Triggers(ctx, siteID, at.Number, size+1); err != nil {
 			return out, err
 		}
 	}
-	var others []Delivery
-	if result != DeliveryAccepted {
+	var others []models.Delivery
+	if result != models.DeliveryAccepted {
 		if others, err = s.others(ctx, siteID, at.Run, size+1); err != nil {
 			return out, err
 		}
@@ -149,9 +149,9 @@ func (s *Server) deliveriesPage(ctx context.Context, siteID int64, token, result
 }
 
 // delivered shows a trigger as the delivery that it came by.
-func delivered(t *models.Trigger) Delivery {
-	return Delivery{
-		ID: t.ID, SiteID: t.SiteID, At: t.ReceivedAt, Result: DeliveryAccepted, Cause: t.Kind, Status: 200, Dialect: t.Dialect,
+func delivered(t *models.Trigger) models.Delivery {
+	return models.Delivery{
+		ID: t.ID, SiteID: t.SiteID, At: t.ReceivedAt, Result: models.DeliveryAccepted, Cause: t.Kind, Status: 200, Dialect: t.Dialect,
 		Bytes: int64(len(t.Body)), Trigger: t.ID, Run: t.ServedRun, Hints: t.Hints,
 	}
 }
@@ -189,13 +189,13 @@ func (s *Server) deliveryRoutes() {
 		OperationID: "list-deliveries", Method: "GET", Path: "/sites/{site}/deliveries", Tags: tags, Errors: []int{404, 422},
 		Summary:     "What arrived at the site's hooks and what was done with it, newest first",
 		Description: "Accepted deliveries are the stored triggers, also those of people and schedules; the others say why they started nothing.",
-	}, func(ctx context.Context, in *deliveriesInput) (*jsonOut[list[Delivery]], error) {
+	}, func(ctx context.Context, in *deliveriesInput) (*jsonOut[list[models.Delivery]], error) {
 		site, err := s.site(ctx, in.SiteInput)
 		if err != nil {
 			return nil, err
 		}
 		page, err := s.deliveriesPage(ctx, site.ID, in.PageToken, in.Result, in.size(), in.hash(site))
-		return &jsonOut[list[Delivery]]{page}, err
+		return &jsonOut[list[models.Delivery]]{page}, err
 	})
 	register(s, ScopeRun, huma.Operation{
 		OperationID: "replay-delivery", Method: "POST", Path: "/sites/{site}/deliveries/{trigger}/replay", Tags: tags, Errors: []int{404},
@@ -224,7 +224,7 @@ type hookKey struct {
 	NotAfter  *time.Time `json:"not_after,omitempty"`
 }
 
-func (s *Server) shownKey(site models.Site, k HookKey, secret bool) hookKey {
+func (s *Server) shownKey(site models.Site, k models.HookKey, secret bool) hookKey {
 	shown := hookKey{ID: k.ID, NotBefore: k.NotBefore, URL: s.deps.PublicURL + "/hooks/" + number(site.ID)}
 	if !k.NotAfter.IsZero() {
 		shown.NotAfter = &k.NotAfter

@@ -37,17 +37,17 @@ type store struct {
 	RunFunc             func(siteID, id int64) (models.Run, error)
 	DocumentsAtFunc     func(siteID int64, at models.AsOf) ([]models.Document, error)
 	DocumentHistoryFunc func(siteID int64, document int32) ([]models.Document, error)
-	FindingsFunc        func(siteID int64, f handlers.FindingFilter) ([]models.Finding, error)
+	FindingsFunc        func(siteID int64, f models.FindingFilter) ([]models.Finding, error)
 	RemovalsFunc        func(siteID int64) ([]models.Removal, error)
 	DecideRemovalsFunc  func(siteID int64, keys []models.Key, approve bool) (int64, error)
 	SaveTriggerFunc     func(models.Trigger) (int64, bool, error)
 	TriggersFunc        func(siteID, before int64, limit int) ([]models.Trigger, error)
 	TriggerFunc         func(siteID, id int64) (models.Trigger, error)
-	HookKeysFunc        func(siteID int64) ([]handlers.HookKey, error)
-	RotateHookKeyFunc   func(siteID int64, overlap time.Duration) (handlers.HookKey, error)
-	TokenByHashFunc     func([32]byte) (handlers.Token, error)
-	TokensFunc          func() ([]handlers.Token, error)
-	SaveTokenFunc       func(handlers.Token) (handlers.Token, error)
+	HookKeysFunc        func(siteID int64) ([]models.HookKey, error)
+	RotateHookKeyFunc   func(siteID int64, overlap time.Duration) (models.HookKey, error)
+	TokenByHashFunc     func([32]byte) (models.Token, error)
+	TokensFunc          func() ([]models.Token, error)
+	SaveTokenFunc       func(models.Token) (models.Token, error)
 	RevokeTokenFunc     func(id int64, at time.Time) error
 	TouchTokenFunc      func(id int64, at time.Time) error
 }
@@ -128,7 +128,7 @@ func (s *store) DocumentHistory(_ context.Context, siteID int64, document int32)
 	return s.DocumentHistoryFunc(siteID, document)
 }
 
-func (s *store) Findings(_ context.Context, siteID int64, f handlers.FindingFilter) ([]models.Finding, error) {
+func (s *store) Findings(_ context.Context, siteID int64, f models.FindingFilter) ([]models.Finding, error) {
 	if s.FindingsFunc == nil {
 		return nil, nil
 	}
@@ -164,32 +164,32 @@ func (s *store) Trigger(_ context.Context, siteID, id int64) (models.Trigger, er
 	return s.TriggerFunc(siteID, id)
 }
 
-func (s *store) HookKeys(_ context.Context, siteID int64) ([]handlers.HookKey, error) {
+func (s *store) HookKeys(_ context.Context, siteID int64) ([]models.HookKey, error) {
 	if s.HookKeysFunc == nil {
 		return nil, nil
 	}
 	return s.HookKeysFunc(siteID)
 }
 
-func (s *store) RotateHookKey(_ context.Context, siteID int64, overlap time.Duration) (handlers.HookKey, error) {
+func (s *store) RotateHookKey(_ context.Context, siteID int64, overlap time.Duration) (models.HookKey, error) {
 	return s.RotateHookKeyFunc(siteID, overlap)
 }
 
-func (s *store) TokenByHash(_ context.Context, hash [32]byte) (handlers.Token, error) {
+func (s *store) TokenByHash(_ context.Context, hash [32]byte) (models.Token, error) {
 	if s.TokenByHashFunc == nil {
-		return handlers.Token{}, models.ErrNotFound
+		return models.Token{}, models.ErrNotFound
 	}
 	return s.TokenByHashFunc(hash)
 }
 
-func (s *store) Tokens(context.Context) ([]handlers.Token, error) {
+func (s *store) Tokens(context.Context) ([]models.Token, error) {
 	if s.TokensFunc == nil {
 		return nil, nil
 	}
 	return s.TokensFunc()
 }
 
-func (s *store) SaveToken(_ context.Context, token handlers.Token) (handlers.Token, error) {
+func (s *store) SaveToken(_ context.Context, token models.Token) (models.Token, error) {
 	return s.SaveTokenFunc(token)
 }
 
@@ -296,18 +296,18 @@ func newFixture(t *testing.T, change ...func(*fixture)) *fixture {
 			return models.Site{}, models.ErrNotFound
 		},
 		SitesFunc: func() ([]models.Site, error) { return []models.Site{exampleSite}, nil },
-		HookKeysFunc: func(siteID int64) ([]handlers.HookKey, error) {
+		HookKeysFunc: func(siteID int64) ([]models.HookKey, error) {
 			if siteID != 1 {
 				return nil, nil
 			}
-			return []handlers.HookKey{{ID: "key-1", Secret: key.Secret(), NotBefore: key.NotBefore}}, nil
+			return []models.HookKey{{ID: "key-1", Secret: key.Secret(), NotBefore: key.NotBefore}}, nil
 		},
 		SaveTriggerFunc: f.saveTrigger,
-		TokenByHashFunc: func(hash [32]byte) (handlers.Token, error) {
+		TokenByHashFunc: func(hash [32]byte) (models.Token, error) {
 			if hash == token.Hash {
 				return token, nil
 			}
-			return handlers.Token{}, models.ErrNotFound
+			return models.Token{}, models.ErrNotFound
 		},
 	}
 	f.deps = handlers.Deps{

@@ -10,7 +10,7 @@ import (
 
 // findingStore is what the API needs of the stored findings.
 type findingStore interface {
-	Findings(ctx context.Context, siteID int64, filter FindingFilter) ([]models.Finding, error)
+	Findings(ctx context.Context, siteID int64, filter models.FindingFilter) ([]models.Finding, error)
 }
 
 type findingsInput struct {
@@ -47,7 +47,7 @@ func (s *Server) findingRoutes() {
 				return nil, err
 			}
 		}
-		f := FindingFilter{Run: asOf.Run, Document: in.Document, Severity: in.Severity, Code: in.Code}
+		f := models.FindingFilter{Run: asOf.Run, Document: in.Document, Severity: in.Severity, Code: in.Code}
 		if format := in.chosen(); format != formatJSON {
 			f.Limit = in.PageSize
 			findings, err := s.deps.Findings.Findings(ctx, site.ID, f)

@@ -25,13 +25,10 @@ const hookRetryAfter = "30"
 // hookKeyStore holds the secrets of the hooks.
 type hookKeyStore interface {
 	// HookKeys gives the secrets of a site, also those of no site: none.
-	HookKeys(ctx context.Context, siteID int64) ([]HookKey, error)
+	HookKeys(ctx context.Context, siteID int64) ([]models.HookKey, error)
 	// RotateHookKey makes a new secret; the older ones stay valid for the overlap.
-	RotateHookKey(ctx context.Context, siteID int64, overlap time.Duration) (HookKey, error)
+	RotateHookKey(ctx context.Context, siteID int64, overlap time.Duration) (models.HookKey, error)
 }
-
-// HookKey is one stored secret of one site.
-type HookKey = models.HookKey
 
 // HookToken is the last path element of the hook's URL for senders that cannot sign.
 func HookToken(secret string) (string, error) {
@@ -67,7 +64,7 @@ func (s *Server) signedHook(c echo.Context) error {
 	}
 	// WooCommerce tries the URL when a webhook is saved, unsigned, and insists on 200. The answer says nothing of the endpoint.
 	if hook.IsWooPing(a.header, a.body) {
-		return c.JSON(http.StatusOK, hookAnswer{Status: DeliveryIgnored})
+		return c.JSON(http.StatusOK, hookAnswer{Status: models.DeliveryIgnored})
 	}
 	keys, err := s.endpoint(c.Request().Context(), a)
 	if err != nil {
@@ -138,11 +135,11 @@ func (s *Server) arrive(c echo.Context) (*arrival, error) {
 	r := c.Request()
 	a := &arrival{name: c.Param("site"), header: r.Header, remote: c.RealIP(), at: s.deps.Now(), dialect: hook.None}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		s.count(a, DeliveryRejected, "content_encoding")
+		s.count(a, models.DeliveryRejected, "content_encoding")
 		return nil, newProblem(http.StatusUnsupportedMediaType, "send the body without a content encoding")
 	}
 	if r.ContentLength > MaxHookBody {
-		s.count(a, DeliveryRejected, "too_large")
+		s.count(a, models.DeliveryRejected, "too_large")
 		c.Response().Header().Set("Connection", "close")
 		return nil, newProblem(http.StatusRequestEntityTooLarge, "a hook's body is at most 64 KiB")
 	}
@@ -150,10 +147,10 @@ func (s *Server) arrive(c echo.Context) (*arrival, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		s.count(a, DeliveryRejected, "too_large")
+		s.count(a, models.DeliveryRejected, "too_large")
 		return nil, newProblem(http.StatusRequestEntityTooLarge, "a hook's body is at most 64 KiB")
 	case err != nil:
-		s.count(a, DeliveryRejected, "cut_body")
+		s.count(a, models.DeliveryRejected, "cut_body")
 		return nil, newProblem(http.StatusBadRequest, "the body ended too early")
 	}
 	a.body = body
@@ -177,7 +174,7 @@ func (s *Server) endpoint(ctx context.Context, a *arrival) ([]hook.Key, error) {
 	if err != nil && !isNotFound(err) {
 		return nil, err
 	}
-	slices.SortStableFunc(stored, func(x, y HookKey) int { return y.NotBefore.Compare(x.NotBefore) })
+	slices.SortStableFunc(stored, func(x, y models.HookKey) int { return y.NotBefore.Compare(x.NotBefore) })
 	var keys []hook.Key
 	for _, k := range stored {
 		key, err := hook.ParseKey(k.ID, k.Secret)
@@ -206,8 +203,8 @@ func (s *Server) take(c echo.Context, a *arrival, m hook.Message) error {
 	}
 	s.metrics.keys.WithLabelValues(number(a.site.ID), a.keyID).Inc()
 	if m.Ignore != "" {
-		s.note(ctx, a, DeliveryIgnored, m.Ignore, 0, nil)
-		return s.reply(c, m, hookAnswer{Status: DeliveryIgnored})
+		s.note(ctx, a, models.DeliveryIgnored, m.Ignore, 0, nil)
+		return s.reply(c, m, hookAnswer{Status: models.DeliveryIgnored})
 	}
 	for i := range m.Hints {
 		if !belongs(a.site, m.Hints[i].URL) {
@@ -228,13 +225,13 @@ func (s *Server) take(c echo.Context, a *arrival, m hook.Message) error {
 		return s.notStored(c, a, err)
 	}
 	if duplicate {
-		s.note(ctx, a, DeliveryDuplicate, "", id, m.Hints)
+		s.note(ctx, a, models.DeliveryDuplicate, "", id, m.Hints)
 	} else {
-		s.count(a, DeliveryAccepted, "")
+		s.count(a, models.DeliveryAccepted, "")
 		s.deps.Engine.Trigger(a.site.ID, m.Kind)
 	}
 	// A repeated delivery is answered like the first.
-	return s.reply(c, m, hookAnswer{Status: DeliveryAccepted, Trigger: id})
+	return s.reply(c, m, hookAnswer{Status: models.DeliveryAccepted, Trigger: id})
 }
 
 // dedupe names the delivery by the sender's id and the body together: WooCommerce gives two events of
@@ -262,13 +259,13 @@ func (s *Server) refuse(a *arrival, cause string) error {
 	if !a.known {
 		cause = "unknown_hook"
 	}
-	s.note(context.Background(), a, DeliveryRejected, cause, 0, nil)
+	s.note(context.Background(), a, models.DeliveryRejected, cause, 0, nil)
 	return hookRefused
 }
 
 // notStored makes the sender come again: what could not be written was not accepted.
 func (s *Server) notStored(c echo.Context, a *arrival, err error) error {
-	s.count(a, DeliveryRejected, "not_stored")
+	s.count(a, models.DeliveryRejected, "not_stored")
 	s.log.ErrorContext(c.Request().Context(), "hook not stored", "request_id", requestID(c.Request().Context()), "error", err)
 	c.Response().Header().Set("Retry-After", hookRetryAfter)
 	return newProblem(http.StatusServiceUnavailable, "it could not be stored; send it again later")

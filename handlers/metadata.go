@@ -270,7 +270,7 @@ func (s *Server) describe(ctx context.Context, site models.Site, d *models.Docum
 		},
 		Confidence: confidence(d),
 	}
-	findings, err := s.deps.Findings.Findings(ctx, site.ID, FindingFilter{Run: filter.AsOf.Run, Document: d.Number, Limit: maxPageSize})
+	findings, err := s.deps.Findings.Findings(ctx, site.ID, models.FindingFilter{Run: filter.AsOf.Run, Document: d.Number, Limit: maxPageSize})
 	if err != nil {
 		return item, err
 	}

@@ -13,9 +13,9 @@ import (
 
 // tokenStore holds bearer tokens by the hash of their text.
 type tokenStore interface {
-	TokenByHash(ctx context.Context, hash [32]byte) (Token, error)
-	Tokens(ctx context.Context) ([]Token, error)
-	SaveToken(ctx context.Context, token Token) (Token, error) // gives the id
+	TokenByHash(ctx context.Context, hash [32]byte) (models.Token, error)
+	Tokens(ctx context.Context) ([]models.Token, error)
+	SaveToken(ctx context.Context, token models.Token) (models.Token, error) // gives the id
 	RevokeToken(ctx context.Context, id int64, at time.Time) error
 	TouchToken(ctx context.Context, id int64, at time.Time) error
 }
@@ -24,16 +24,16 @@ type tokenStore interface {
 const TokenPrefix = "smd_"
 
 // NewToken makes a token and its text, which is shown once and never stored.
-func NewToken(name string, scopes []string, now time.Time, expires *time.Time) (Token, string, error) {
+func NewToken(name string, scopes []string, now time.Time, expires *time.Time) (models.Token, string, error) {
 	if name == "" || !validScopes(scopes) {
-		return Token{}, "", models.Invalid("scopes", "any of read, run, write, admin", "a token needs a name and known scopes")
+		return models.Token{}, "", models.Invalid("scopes", "any of read, run, write, admin", "a token needs a name and known scopes")
 	}
 	secret := make([]byte, 32)
 	if _, err := rand.Read(secret); err != nil {
-		return Token{}, "", err
+		return models.Token{}, "", err
 	}
 	text := TokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
-	return Token{Name: name, Prefix: text[:len(TokenPrefix)+6], Hash: hashOf(text), Scopes: scopes, CreatedAt: now.UTC(), ExpiresAt: expires}, text, nil
+	return models.Token{Name: name, Prefix: text[:len(TokenPrefix)+6], Hash: hashOf(text), Scopes: scopes, CreatedAt: now.UTC(), ExpiresAt: expires}, text, nil
 }
 
 type newTokenBody struct {
@@ -44,7 +44,7 @@ type newTokenBody struct {
 }
 
 type madeToken struct {
-	Token
+	models.Token
 	Text string `json:"token" doc:"The token itself, shown this once."`
 }
 
@@ -52,15 +52,15 @@ func (s *Server) tokenRoutes() {
 	tags := []string{"access"}
 	register(s, ScopeAdmin, huma.Operation{
 		OperationID: "list-tokens", Method: "GET", Path: "/tokens", Tags: tags, Summary: "Tokens, without their texts",
-	}, func(ctx context.Context, _ *struct{}) (*jsonOut[list[Token]], error) {
+	}, func(ctx context.Context, _ *struct{}) (*jsonOut[list[models.Token]], error) {
 		if s.deps.Tokens == nil {
 			return nil, unavailable("token storage")
 		}
 		tokens, err := s.deps.Tokens.Tokens(ctx)
 		if tokens == nil {
-			tokens = []Token{}
+			tokens = []models.Token{}
 		}
-		return &jsonOut[list[Token]]{list[Token]{Items: tokens}}, err
+		return &jsonOut[list[models.Token]]{list[models.Token]{Items: tokens}}, err
 	})
 	register(s, ScopeAdmin, huma.Operation{
 		OperationID: "create-token", Method: "POST", Path: "/tokens", Tags: tags, Summary: "Make a token", DefaultStatus: 201, Errors: []int{422},
