@@ -87,8 +87,8 @@ class Sitemapd_Inventory {
 				array_merge( array( (int) $request['after_id'] ), array_values( $types ), array( $limit + 1 ) )
 			)
 		);
-		$more  = count( $rows ) > $limit;
-		$rows  = array_slice( $rows, 0, $limit );
+		$more = count( $rows ) > $limit;
+		$rows = array_slice( $rows, 0, $limit );
 		update_post_caches( $rows, 'any', false !== strpos( (string) get_option( 'permalink_structure' ), '%category%' ), false );
 		$items = array();
 		foreach ( $rows as $row ) {

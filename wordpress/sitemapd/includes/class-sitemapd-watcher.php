@@ -402,7 +402,11 @@ class Sitemapd_Watcher {
 		self::$site[ get_current_blog_id() ][ $type ] = $data;
 	}
 
-	/** Announces a post although nothing was changed (WP-CLI). */
+	/**
+	 * Announces a post although nothing was changed (WP-CLI).
+	 *
+	 * @param WP_Post $post The post.
+	 */
 	public static function announce( WP_Post $post ) {
 		self::before_post( 0, $post->ID );
 		self::touch_post( $post->post_status, $post->post_status, $post );
