@@ -208,4 +208,6 @@ func (a *app) site(ctx context.Context, s *store.Store, name string) (models.Sit
 	return site, err
 }
 
-func looksLikeURL(name string) bool { return strings.Contains(name, ".") || strings.Contains(name, "://") }
+func looksLikeURL(name string) bool {
+	return strings.Contains(name, ".") || strings.Contains(name, "://")
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"reflect"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/sitemapd/sitemapd/config"
 	"github.com/sitemapd/sitemapd/handlers"
+	"github.com/sitemapd/sitemapd/internal/metrics"
+	"github.com/sitemapd/sitemapd/internal/systemd"
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
 	syncer "github.com/sitemapd/sitemapd/sync"
@@ -59,13 +63,23 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 		return &models.HintedError{Err: fmt.Errorf("listen: %w", err), Hint: "choose another address with --listen HOST:PORT"}
 	}
 	registry := prometheus.NewRegistry()
-	if d.engine, err = a.engine(s, d.client, nil); err != nil {
+	runs, err := metrics.New(registry)
+	if err != nil {
+		return err
+	}
+	if d.engine, err = a.engine(s, d.client, nil, runs.Observe); err != nil {
 		return err
 	}
 	c := a.config.Sync
 	d.loop = syncer.NewLoop(d.engine, syncer.LoopOptions{Store: s, Logger: a.log, Quiet: noneIfZero(c.Quiet), MaxWait: c.MaxWait, Sites: c.SitesAtOnce})
 	server, err := handlers.New(d.deps(registry))
 	if err != nil {
+		return err
+	}
+	for _, name := range config.UnknownVariables(os.Environ()) {
+		a.log.Warn("this variable is no setting", "name", name)
+	}
+	if err := d.known(ctx, runs); err != nil {
 		return err
 	}
 	address := "http://" + listener.Addr().String()
@@ -83,12 +97,13 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 	failed := make(chan error, 2)
 	go func() { failed <- d.loop.Run(parts) }()
 	go func() { failed <- server.Serve(parts, listener) }()
-	notify("READY=1")
+	_ = systemd.Notify("READY=1")
+	go systemd.KeepAlive(parts, func(context.Context) bool { return true })
 	if err := d.follow(parts); err != nil && parts.Err() == nil {
 		d.log.Error("follow the configured sites", "error", err)
 	}
 	first := <-failed
-	notify("STOPPING=1")
+	_ = systemd.Notify("STOPPING=1")
 	stop()
 	deadline := time.NewTimer(d.config.HTTP.ShutdownTimeout)
 	defer deadline.Stop()
@@ -98,6 +113,22 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 	case <-deadline.C:
 		return errors.Join(first, errors.New("stopped before everything had ended: a running walk will be swept by the next one"))
 	}
+}
+
+// known tells the metrics about every site's last run, so that alerts on silence hold from the start.
+func (d *daemon) known(ctx context.Context, m *metrics.Sync) error {
+	sites, err := d.store.Sites(ctx)
+	if err != nil {
+		return err
+	}
+	for _, site := range sites {
+		run, err := d.store.Run(ctx, site.ID, site.CurrentRun)
+		if err != nil && !errors.Is(err, models.ErrNotFound) {
+			return err
+		}
+		m.Known(site, run)
+	}
+	return nil
 }
 
 // follow adds the configured sites that are not stored yet and makes sure that every site has a next run.
@@ -140,20 +171,40 @@ func (d *daemon) followSite(ctx context.Context, f config.Site) (models.Site, er
 		name = f.Roots[0]
 	}
 	if existing, err := d.store.FindSite(ctx, orDefault(f.Name, name)); err == nil {
-		return existing, nil
+		return d.configured(ctx, existing, f)
 	}
 	site, err := d.newSite(ctx, siteFile{URL: f.URL, Name: f.Name, Roots: f.Roots, Hosts: f.Hosts, Schedule: f.Schedule,
 		TimeZone: f.TimeZone, Paused: f.Paused})
 	if err != nil {
 		return site, err
 	}
-	s := &site.Settings
-	s.ConfirmAfter, s.ReleaseAfter, s.Quiet, s.MaxWait, s.Username, s.Password = f.ConfirmAfter, f.ReleaseAfter, f.Quiet, f.MaxWait, f.Username, f.Password
+	settings(&site, f)
 	added, err := d.store.AddSite(ctx, site)
 	if errors.Is(err, models.ErrConflict) {
 		return d.store.FindSite(ctx, site.Root)
 	}
 	return added, err
+}
+
+// settings puts what the configuration says of a site into it.
+func settings(site *models.Site, f config.Site) {
+	site.Schedule, site.TimeZone, site.Paused = f.Schedule, f.TimeZone, f.Paused
+	s := &site.Settings
+	s.Hosts = f.Hosts
+	s.ConfirmAfter, s.ReleaseAfter, s.Quiet, s.MaxWait, s.Username, s.Password = f.ConfirmAfter, f.ReleaseAfter, f.Quiet, f.MaxWait, f.Username, f.Password
+}
+
+// configured brings a stored site to what the configuration says of it; a changed schedule starts from now.
+func (d *daemon) configured(ctx context.Context, site models.Site, f config.Site) (models.Site, error) {
+	before := site
+	settings(&site, f)
+	if reflect.DeepEqual(before, site) {
+		return site, nil
+	}
+	if before.Schedule != site.Schedule || before.TimeZone != site.TimeZone {
+		site.NextDue = nil
+	}
+	return site, d.store.SaveSite(ctx, site)
 }
 
 func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {

@@ -56,7 +56,7 @@ func (a *app) sync(ctx context.Context, s *store.Store, name string, confirm boo
 	if err != nil {
 		return err
 	}
-	engine, err := a.engine(s, client, a.bar())
+	engine, err := a.engine(s, client, a.bar(), nil)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,11 @@ func addSite(ctx context.Context, s *store.Store, site models.Site) (models.Site
 }
 
 // engine wires a run engine.
-func (a *app) engine(s *store.Store, client *fetch.Client, progress func(models.Progress)) (*syncer.Engine, error) {
+func (a *app) engine(s *store.Store, client *fetch.Client, progress func(models.Progress), observe func(models.Site, models.Run)) (*syncer.Engine, error) {
 	c := a.config.Sync
 	return syncer.New(syncer.Options{Store: s, Web: client, Logger: a.log, Owner: owner(), LeaseTTL: c.LeaseTTL,
 		Fetches: a.config.Fetch.PerHost, Workers: c.Workers, MaxDepth: c.MaxDepth, MaxDocuments: c.MaxDocuments,
-		MaxBody: int64(a.config.Fetch.MaxDocumentBytes), Progress: progress,
+		MaxBody: int64(a.config.Fetch.MaxDocumentBytes), Progress: progress, Observe: observe,
 		Policy: syncer.Policy{ConfirmAfter: c.ConfirmAfter, ReleaseAfter: c.ReleaseAfter,
 			GuardPages: int64(c.GuardPages), GuardPercent: int64(c.GuardPercent)},
 		NextDue: nextDue(c)})
