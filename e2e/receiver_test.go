@@ -45,6 +45,7 @@ type event struct {
 
 // delivery is one request that the receiver got.
 type delivery struct {
+	path      string
 	id        string
 	timestamp int64
 	body      string
@@ -76,7 +77,7 @@ func (r *receiver) serve(w http.ResponseWriter, request *http.Request) {
 	if err != nil {
 		return
 	}
-	d := delivery{id: request.Header.Get("webhook-id"), body: string(body)}
+	d := delivery{path: request.URL.Path, id: request.Header.Get("webhook-id"), body: string(body)}
 	d.timestamp, _ = strconv.ParseInt(request.Header.Get("webhook-timestamp"), 10, 64)
 	if problem := r.check(request, d); problem != "" {
 		r.t.Errorf("delivery refused: %s: %s", problem, body)

@@ -11,6 +11,7 @@ import (
 type site struct {
 	url    string
 	driver string
+	path   string // of a site within a network, such as /two/
 }
 
 // post is what the driver says of a post, term or author after an action.
@@ -52,6 +53,7 @@ func (s site) do(t *testing.T, v any, action string, arguments ...string) {
 	t.Helper()
 	command := exec.Command("php", append([]string{s.driver, action}, arguments...)...)
 	command.Stderr = os.Stderr
+	command.Env = append(os.Environ(), "SD_PATH="+s.path)
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("WordPress: %s %q: %v\n%s", action, arguments, err, out)

@@ -232,3 +232,48 @@ func TestWordPress_WithoutAnyPost(t *testing.T) {
 		t.Logf("%s on WordPress %s: findings %v", name, os.Getenv("SITEMAPD_TEST_WP_VERSION"), slices.Sorted(maps.Keys(codes)))
 	}
 }
+
+// TestWordPress_PermalinkStructure: every page of the site moves at once. That is held for a person, nothing known is
+// lost meanwhile, and one approval settles it.
+func TestWordPress_PermalinkStructure(t *testing.T) {
+	s := openSite(t)
+	before := s.list(t)
+	all := programs(t)
+	for name, p := range all {
+		if r := p.sync(t, s.url); r.Verdict != "complete" {
+			t.Fatalf("%s: verdict %s (%s)", name, r.Verdict, r.Reason)
+		}
+	}
+	t.Cleanup(func() { s.set(t, "permalink", "/%postname%/") })
+	s.set(t, "permalink", "/%year%/%monthnum%/%postname%/")
+	after := s.list(t)
+	gone := 0
+	for u := range before {
+		if _, still := after[u]; !still {
+			gone++
+		}
+	}
+	for name, p := range all {
+		r := p.sync(t, s.url)
+		if r.code != 5 || r.Counts.Held != gone || r.Counts.Removed != 0 {
+			t.Errorf("%s: exit code %d, %d held and %d removed, want code 5 with %d held: nothing may be removed without a person",
+				name, r.code, r.Counts.Held, r.Counts.Removed, gone)
+		}
+		known := p.live(t, s.url, 0)
+		for _, held := range p.pages(t, s.url, "--state", "held") {
+			known[held.URL] = held.Lastmod.utc()
+		}
+		for u := range before {
+			if _, is := known[u]; !is {
+				t.Fatalf("%s: %s is neither live nor held", name, u)
+			}
+		}
+		p.run(t, "held", s.url, "approve")
+		settled := p.sync(t, s.url)
+		if settled.code != 0 || settled.Counts.Held != 0 {
+			t.Errorf("%s: after approval exit code %d, %d held", name, settled.code, settled.Counts.Held)
+		}
+		same(t, name+": after approval", after, p.live(t, s.url, 0))
+		same(t, name+": as of the first run", before, p.live(t, s.url, 1))
+	}
+}

@@ -6,7 +6,7 @@
  *   php driver.php ACTION [ARGUMENT]...      one line of JSON on standard output; exit code 1 and a sentence otherwise
  *
  * Called through the small file that scripts/lib/wordpress.sh lays into each test site (it names the site's folder).
- * The actions are the functions named sd_do_* in this file and in actions.php; `-` in an action's name stands for `_`.
+ * The actions are the functions named sd_do_* in this file and in those beside it; `-` in an action's name stands for `_`.
  */
 
 if ( PHP_SAPI !== 'cli' || ! defined( 'SITEMAPD_TEST_ROOT' ) ) {
@@ -16,7 +16,7 @@ error_reporting( E_ALL & ~E_DEPRECATED );
 $sd_home                   = preg_match( "~'WP_HOME', '([^']+)'~", file_get_contents( SITEMAPD_TEST_ROOT . 'wp-config.php' ), $m ) ? $m[1] : '';
 $_SERVER['HTTP_HOST']      = preg_replace( '~^https?://~', '', $sd_home );
 $_SERVER['SERVER_NAME']    = '127.0.0.1';
-$_SERVER['REQUEST_URI']    = '/';
+$_SERVER['REQUEST_URI']    = getenv( 'SD_PATH' ) ? getenv( 'SD_PATH' ) : '/';
 $_SERVER['REQUEST_METHOD'] = 'GET';
 
 $sd_action = isset( $argv[1] ) ? str_replace( '-', '_', $argv[1] ) : '';
@@ -28,6 +28,7 @@ require SITEMAPD_TEST_ROOT . 'wp-load.php';
 require __DIR__ . '/actions.php';
 require __DIR__ . '/install.php';
 require __DIR__ . '/plugin.php';
+require __DIR__ . '/network.php';
 
 $sd_function = 'sd_do_' . $sd_action;
 if ( ! function_exists( $sd_function ) ) {

@@ -28,3 +28,13 @@ if ( isset( $_SERVER['HTTP_X_TEST_WITHOUT_PLUGIN'] ) ) {
 		}
 	);
 }
+// WordPress pings ports 80, 443 and 8080 only; the tests' daemon listens on any free one.
+add_filter(
+	'http_allowed_safe_ports',
+	function ( $ports, $host, $url ) {
+		$ports[] = (int) wp_parse_url( $url, PHP_URL_PORT );
+		return $ports;
+	},
+	10,
+	3
+);
