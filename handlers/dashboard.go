@@ -20,8 +20,13 @@ const (
 
 // pageRoutes are the dashboard's: the same rights, filters and page tokens as the API's.
 func (s *Server) pageRoutes() error {
-	read, run, write := s.require(ScopeRead), s.require(ScopeRun), s.require(ScopeWrite)
-	e := s.echo.Group("", s.authenticate, smallForms)
+	page := func(scope string) echo.MiddlewareFunc {
+		return func(next echo.HandlerFunc) echo.HandlerFunc {
+			return smallForms(s.authenticate(s.require(scope)(next)))
+		}
+	}
+	read, run, write := page(ScopeRead), page(ScopeRun), page(ScopeWrite)
+	e := s.echo
 	e.GET("/", s.overviewPage, read)
 	e.POST("/sites", s.addSitePage, write)
 	e.GET("/sites/:site", s.sitePage, read)
@@ -37,10 +42,10 @@ func (s *Server) pageRoutes() error {
 	e.POST("/sites/:site/runs", s.startRunPage, run)
 	e.GET("/sites/:site/runs/:run", s.runPage, read)
 	e.POST("/sites/:site/runs/:run/stop", s.stopRunPage, run)
-	s.accountRoutes(e)
+	s.accountRoutes()
 
 	files := http.StripPrefix("/static/", http.FileServerFS(web.Static()))
-	s.echo.GET("/static/*", echo.WrapHandler(files), func(next echo.HandlerFunc) echo.HandlerFunc {
+	e.GET("/static/*", echo.WrapHandler(files), func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			c.Response().Header().Set("Cache-Control", "public, max-age=300")
 			return next(c)

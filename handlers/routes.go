@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -12,7 +13,8 @@ import (
 // resource's file registers with their documentation.
 func (s *Server) routes() error {
 	e := s.echo
-	e.Use(identify, s.observe, s.recoverPanics, secure, deadlines)
+	// Groups with middleware of their own would answer a wrong method with 404, so it is bound by path.
+	e.Use(identify, s.observe, s.recoverPanics, secure, deadlines, under(apiPrefix+"/", s.authenticate), under(apiPrefix+"/", tagged))
 
 	e.GET("/livez", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
 	e.GET("/readyz", s.ready)
@@ -25,7 +27,7 @@ func (s *Server) routes() error {
 	e.GET("/hooks/:site/:token", s.verifyHook)
 	e.GET("/hooks/:site/:token/indexnow", s.verifyHook)
 
-	api := e.Group(apiPrefix, s.authenticate, tagged)
+	api := e.Group(apiPrefix)
 	s.api = newAPI(e, api, s.deps.Version)
 	s.siteRoutes()
 	s.inventoryRoutes()
@@ -70,5 +72,18 @@ func (s *Server) metricsAccess(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		return next(c)
+	}
+}
+
+// under binds middleware to the paths that start with a prefix.
+func under(prefix string, m echo.MiddlewareFunc) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		inside := m(next)
+		return func(c echo.Context) error {
+			if strings.HasPrefix(c.Request().URL.Path, prefix) {
+				return inside(c)
+			}
+			return next(c)
+		}
 	}
 }
