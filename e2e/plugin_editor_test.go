@@ -176,3 +176,41 @@ func TestPlugin_DoesNotSlowTheEditor(t *testing.T) {
 	}
 	s.act(t, "delete", id(p))
 }
+
+// TestPlugin_SendsAfterTheResponse: where PHP can end the response first, a daemon that hangs costs the editor nothing.
+func TestPlugin_SendsAfterTheResponse(t *testing.T) {
+	s, r := withPlugin(t)
+	fpm := s.fastcgi(t)
+	editor := s.rest(t)
+	p := s.act(t, "publish", "Sent afterwards")
+	r.take()
+	update := func() time.Duration {
+		t.Helper()
+		response, took := fpm.post(t, "wp-json/wp/v2/posts/"+id(p), "admin", editor.password, `{"content":"x"}`)
+		if !strings.Contains(response, `{"id":`+id(p)+",") {
+			t.Fatalf("PHP-FPM answered %.600s", response)
+		}
+		return took
+	}
+	usual := update() + update() // the first one compiles WordPress
+	release := r.block()
+	hanging := update()
+	release()
+	t.Logf("two requests %s, one with a daemon that hangs %s", usual, hanging)
+	if hanging > usual+500*time.Millisecond {
+		t.Errorf("a daemon that hangs costs the editor %s", hanging)
+	}
+	sent := 0
+	for deadline := time.Now().Add(20 * time.Second); sent != 4 && time.Now().Before(deadline); {
+		sent = 0
+		for _, row := range s.outbox(t).Rows {
+			if row.State == "sent" {
+				sent++
+			}
+		}
+	}
+	if sent != 4 {
+		t.Errorf("%d messages were taken, want the publish and three edits", sent)
+	}
+	s.act(t, "delete", id(p))
+}

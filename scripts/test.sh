@@ -13,7 +13,7 @@
 # site; SITEMAPD_TEST_CACHE where downloaded WordPress versions are kept (~/.cache/sitemapd-test).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-for library in common install mariadb wordpress suites; do
+for library in common install mariadb wordpress fpm suites; do
   # shellcheck disable=SC1090
   . "scripts/lib/$library.sh"
 done

@@ -78,8 +78,12 @@ wordpress_one() {
   export SITEMAPD_TEST_WP_EMPTY_URL=$SITEMAPD_TEST_WP_URL SITEMAPD_TEST_WP_EMPTY_PHP=$SITEMAPD_TEST_WP_PHP
   wp_up "$name" "$folder" "${SITEMAPD_TEST_POSTS:-5000}" || return 1
   site_pid=$SD_WP_PID
+  SD_FPM_PID=
+  unset SITEMAPD_TEST_WP_FPM
+  fpm_up "$name" || left_out "plugin under PHP-FPM: php-fpm cannot be had"
   go test -count=1 -timeout 20m -v -run "^($test)" ./e2e/
   code=$?
+  [ -z "$SD_FPM_PID" ] || stop "$SD_FPM_PID"
   stop "$site_pid"
   stop "$empty_pid"
   return $code
