@@ -22,15 +22,15 @@ type blocks struct {
 	videos     []Video
 	alternates []Alternate
 	objects    []DataObject
-	image      *Image
+	image      *Image // that is open
 	video      *Video
-	show       bool
-	over       bool
+	identity   []byte   // of the open image's loc
+	sum        blockSum // of the blocks that were read
 }
 
 func (b *blocks) reset() {
 	b.images, b.videos, b.alternates, b.objects = b.images[:0], b.videos[:0], b.alternates[:0], b.objects[:0]
-	b.image, b.video = nil, nil
+	b.image, b.video, b.identity, b.sum = nil, nil, nil, blockSum{}
 }
 
 func (r *Reader) extension(name string) {
@@ -43,58 +43,63 @@ func (r *Reader) extension(name string) {
 }
 
 // blockURL makes an address of an extension block absolute; nil when it cannot be one, which is reported.
-func (r *Reader) blockURL(text []byte, pos int) []byte {
+func (r *Reader) blockURL(text []byte, pos int) (wire, identity []byte) {
 	if len(text) == 0 {
-		return nil
+		return nil, nil
 	}
 	u, problem := r.urls.Parse(r.baseURL(), text)
 	if problem != weburl.None {
 		r.report(codeExtensionURL, pos, text)
-		return nil
+		return nil, nil
 	}
 	if u.Notes&(weburl.NoteRelative|weburl.NoteSchemeMissing) != 0 {
 		r.report(codeExtensionURLRelative, pos, text)
 	}
-	return r.memory.keep(u.Wire)
+	wire = r.memory.keep(u.Wire)
+	if bytes.Equal(u.Wire, u.Identity) {
+		return wire, wire
+	}
+	return wire, r.memory.keep(u.Identity)
 }
 
 // leafURL consumes a leaf that holds an address.
-func (r *Reader) leafURL() []byte {
+func (r *Reader) leafURL() (wire, identity []byte) {
 	start := r.win.offset()
 	name, filled := r.enterLeaf()
 	if !filled {
-		return nil
+		return nil, nil
 	}
 	text, cooked := r.readValue(name)
 	if !cooked {
-		if bytes.IndexByte(text, '&') >= 0 {
-			text = r.cook(text)
-		} else if u, problem := r.urls.Fast(r.baseURL(), text); problem == weburl.None {
-			return r.memory.keep(u.Wire)
-		} else {
-			text = r.cook(text)
+		if bytes.IndexByte(text, '&') < 0 {
+			if u, problem := r.urls.Fast(r.baseURL(), text); problem == weburl.None {
+				wire = r.memory.keep(u.Wire)
+				return wire, wire
+			}
 		}
+		text = r.cook(text)
 	}
 	if r.entry.unexpanded {
 		r.entry.unexpanded = false
-		return nil
+		return nil, nil
 	}
 	return r.blockURL(text, r.win.at(start))
 }
 
 // attrURL returns an attribute that holds an address.
-func (r *Reader) attrURL(name string, pos int) []byte {
+func (r *Reader) attrURL(name string, pos int) (wire, identity []byte) {
 	for _, a := range r.tag.attrs {
 		if string(a.name) == name {
 			if bytes.IndexByte(a.value, '&') < 0 {
 				if u, problem := r.urls.Fast(r.baseURL(), a.value); problem == weburl.None {
-					return r.memory.keep(u.Wire)
+					wire = r.memory.keep(u.Wire)
+					return wire, wire
 				}
 			}
 			return r.blockURL(r.attributeValue(a.value), pos)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // inBlock maps an element without a prefix to the vocabulary of the block that it stands in.
@@ -137,7 +142,8 @@ func (r *Reader) readAlternate(pos int) {
 			a.Type = r.keepAttribute(at.value)
 		}
 	}
-	a.Href = r.attrURL("href", pos)
+	href, identity := r.attrURL("href", pos)
+	a.Href = href
 	switch {
 	case len(a.Href) == 0:
 		r.report(codeAlternateHref, pos, r.win.buf[pos:pos+min(r.tag.size, 160)])
@@ -152,6 +158,8 @@ func (r *Reader) readAlternate(pos int) {
 	if len(a.Href) > 0 {
 		b.alternates = append(b.alternates, a)
 		r.d.Alternates = b.alternates
+		r.canon = appendAlternate(r.canon[:0], &a, identity)
+		b.sum.add(r.canon)
 	}
 	r.skipElement()
 }
@@ -164,26 +172,32 @@ func (r *Reader) keepAttribute(raw []byte) []byte {
 }
 
 // languageTag tells whether a text has the shape that hreflang wants: a language of two or three letters, then a
-// script and a region, or x-default.
+// script, a region and a variant, or x-default.
 func languageTag(b []byte) bool {
-	if len(b) == 2 && isLetter(b[0]) && isLetter(b[1]) {
-		return true
+	if len(b) == 2 {
+		return isLetter(b[0]) && isLetter(b[1])
+	}
+	if len(b) > 35 {
+		return false
 	}
 	if bytes.EqualFold(b, []byte("x-default")) {
 		return true
 	}
-	parts := bytes.Split(b, []byte("-"))
-	for i, p := range parts {
-		for _, c := range p {
-			if !isLetter(c) && (i == 0 || c < '0' || c > '9') {
+	subtag, size := 0, 0
+	for i := 0; i <= len(b); i++ {
+		if i == len(b) || b[i] == '-' {
+			if size < 2 || size > 8 || subtag == 0 && size > 3 {
 				return false
 			}
+			subtag, size = subtag+1, 0
+			continue
 		}
-		if n := len(p); i == 0 && (n < 2 || n > 3) || n < 2 || n > 8 {
+		if !isLetter(b[i]) && (subtag == 0 || b[i] < '0' || b[i] > '9') {
 			return false
 		}
+		size++
 	}
-	return len(parts) <= 4
+	return subtag <= 4
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -204,7 +218,8 @@ func (r *Reader) checkAlternates() {
 			continue
 		}
 		for j := range i {
-			if bytes.EqualFold(as[i].Hreflang, as[j].Hreflang) && !bytes.Equal(as[i].Href, as[j].Href) {
+			if len(as[i].Hreflang) == len(as[j].Hreflang) && bytes.EqualFold(as[i].Hreflang, as[j].Hreflang) &&
+				!bytes.Equal(as[i].Href, as[j].Href) {
 				r.reportAt(codeAlternateDuplicate, r.entry.at, as[i].Hreflang)
 				break
 			}

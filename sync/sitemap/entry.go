@@ -44,11 +44,16 @@ func (r *Reader) begin(pos int) {
 	r.entry.at = r.win.place(pos)
 	r.memory.reset()
 	if r.d.HasExtensions() {
-		r.entry.blocks.reset()
-		r.d.Images, r.d.Videos, r.d.Alternates, r.d.PageMap = nil, nil, nil, nil
-		r.d.News, r.d.Mobile = nil, nil
+		r.dropBlocks()
 	}
 	r.d.Changefreq, r.d.Priority = ChangefreqNone, Priority{}
+}
+
+// dropBlocks forgets the extension blocks of the entry before.
+func (r *Reader) dropBlocks() {
+	r.entry.blocks.reset()
+	r.d.Images, r.d.Videos, r.d.Alternates, r.d.PageMap = nil, nil, nil, nil
+	r.d.News, r.d.Mobile = nil, nil
 }
 
 // readLoc reads a loc element.
@@ -187,36 +192,53 @@ func (r *Reader) finishEntry() {
 	}
 	e := &r.entry
 	d := &r.d
-	d.Lastmod, d.Line, d.Offset = e.lastmod, e.at.line, e.at.offset
-	if e.lastmod.State == Valid {
-		r.doc.Dated++
-	}
+	d.Lastmod = e.lastmod
 	if len(d.Alternates) > 0 {
 		r.checkAlternates()
 	}
-	for i := range e.locs {
+	for i := range d.PageMap { // objects are complete only now
+		r.canon = appendObject(r.canon[:0], &d.PageMap[i])
+		e.blocks.sum.add(r.canon)
+	}
+	for i := 0; i < len(e.locs) && r.err == nil && !r.stopped; i++ {
 		l := &e.locs[i]
-		if r.doc.Entries+r.doc.Children >= r.opt.MaxEntries {
-			r.reportAt(codeEntryLimit, e.at, nil)
-			r.stopped = true
-			return
-		}
 		d.Loc, d.Identity, d.Foreign = l.wire, l.identity, l.foreign
-		d.Fingerprint = r.fingerprint('u', l.identity, &d.Lastmod, d)
-		r.prints.add(d.Fingerprint)
-		if r.seen.add(l.identity) {
-			r.doc.Duplicates++
-			r.reportAt(codeDuplicateLoc, e.at, l.wire)
-		}
-		r.doc.Entries++
-		if l.foreign {
-			r.doc.Foreign++
-		}
-		if r.visit.Declaration != nil {
-			if r.err = r.visit.Declaration(d); r.err != nil {
-				return
-			}
-		}
+		r.deliver(e.at)
+	}
+}
+
+// deliver hands the declaration, complete but for place and fingerprint, to the visitor.
+func (r *Reader) deliver(at place) {
+	d, doc := &r.d, r.doc
+	if doc.Entries+doc.Children >= r.opt.MaxEntries {
+		r.reportAt(codeEntryLimit, at, nil)
+		r.stopped = true
+		return
+	}
+	d.Line, d.Offset = at.line, at.offset
+	c := appendHints(appendClaims(append(r.canon[:0], 'u'), &d.Lastmod), d.Changefreq, d.Priority)
+	if d.HasExtensions() {
+		c = r.entry.blocks.sum.appendTo(append(c, 'X'))
+	}
+	r.canon = c
+	sealPrint(&d.Fingerprint, d.Identity, c)
+	r.record(&d.Fingerprint, at, d.Loc, d.Foreign)
+	if d.Lastmod.State == Valid {
+		doc.Dated++
+	}
+	doc.Entries++
+	if r.visit.Declaration != nil {
+		r.err = r.visit.Declaration(d)
+	}
+}
+
+// record takes an entry's fingerprint into the document's sums.
+func (r *Reader) record(f *[16]byte, at place, loc []byte, foreign bool) {
+	if r.prints.add(f) {
+		r.prints.suspect(f, at, loc)
+	}
+	if foreign {
+		r.doc.Foreign++
 	}
 }
 
@@ -228,7 +250,7 @@ func (r *Reader) finishChild() {
 	e := &r.entry
 	c := &r.child
 	c.Lastmod, c.Line, c.Offset = e.lastmod, e.at.line, e.at.offset
-	for i := range e.locs {
+	for i := 0; i < len(e.locs) && r.err == nil; i++ {
 		l := &e.locs[i]
 		if r.doc.Entries+r.doc.Children >= r.opt.MaxEntries {
 			r.reportAt(codeEntryLimit, e.at, nil)
@@ -236,23 +258,17 @@ func (r *Reader) finishChild() {
 			return
 		}
 		c.Loc, c.Identity, c.Foreign = l.wire, l.identity, l.foreign
-		c.Fingerprint = r.fingerprint('s', l.identity, &c.Lastmod, nil)
-		r.prints.add(c.Fingerprint)
-		if r.seen.add(l.identity) {
-			r.doc.Duplicates++
-			r.reportAt(codeDuplicateChild, e.at, l.wire)
-		}
+		r.canon = appendClaims(append(r.canon[:0], 's'), &c.Lastmod)
+		sealPrint(&c.Fingerprint, c.Identity, r.canon)
+		r.record(&c.Fingerprint, e.at, c.Loc, c.Foreign)
 		if r.hasBase && bytes.Equal(l.identity, r.base.Identity) {
 			r.reportAt(codeSelfReference, e.at, l.wire)
 		}
 		r.doc.Children++
-		if l.foreign {
-			r.doc.Foreign++
-		}
 		if r.visit.Child != nil {
-			if r.err = r.visit.Child(c); r.err != nil {
-				return
-			}
+			r.err = r.visit.Child(c)
 		}
 	}
 }
+
+func entryLoc(plain []byte) loc { return loc{wire: plain, identity: plain} }

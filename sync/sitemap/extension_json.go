@@ -8,18 +8,227 @@ import (
 )
 
 // AppendExtensions writes a declaration's extension blocks as one JSON object with the contract's key names, always in
-// the same order; nothing when there is none. The result equals json.Marshal of the same Extensions.
+// the same order; nothing when there is none.
 func AppendExtensions(dst []byte, d *Declaration) []byte {
 	if !d.HasExtensions() {
 		return dst
 	}
-	out, err := json.Marshal(&Extensions{
-		Alternates: d.Alternates, Images: d.Images, Videos: d.Videos, News: d.News, Mobile: d.Mobile, PageMap: d.PageMap,
-	})
-	if err != nil { // no type of ours fails to marshal
-		return dst
+	return append(appendBlocks(append(dst, '{'), d), '}')
+}
+
+// AppendJSON writes the extensions as AppendExtensions does.
+func (e *Extensions) AppendJSON(dst []byte) []byte {
+	d := Declaration{
+		Alternates: e.Alternates, Images: e.Images, Videos: e.Videos, News: e.News, Mobile: e.Mobile, PageMap: e.PageMap,
 	}
-	return append(dst, out...)
+	return AppendExtensions(dst, &d)
+}
+
+// appendBlocks writes the members of the object.
+func appendBlocks(dst []byte, d *Declaration) []byte {
+	o := object{dst, true}
+	if len(d.Alternates) > 0 {
+		o.list("alternates", len(d.Alternates), func(o *object, i int) {
+			a := &d.Alternates[i]
+			o.text("hreflang", a.Hreflang)
+			o.text("href", a.Href)
+			o.text("media", a.Media)
+			o.text("rel", a.Rel)
+			o.text("type", a.Type)
+		})
+	}
+	if len(d.Images) > 0 {
+		o.list("images", len(d.Images), func(o *object, i int) {
+			m := &d.Images[i]
+			o.text("loc", m.Loc)
+			o.text("title", m.Title)
+			o.text("caption", m.Caption)
+			o.text("geo_location", m.GeoLocation)
+			o.text("license", m.License)
+		})
+	}
+	if len(d.Videos) > 0 {
+		o.list("videos", len(d.Videos), func(o *object, i int) { o.video(&d.Videos[i]) })
+	}
+	if d.News != nil {
+		o.open("news")
+		o.news(d.News)
+		o.close()
+	}
+	if d.Mobile != nil {
+		o.open("mobile")
+		o.text("type", d.Mobile.Type)
+		o.close()
+	}
+	if len(d.PageMap) > 0 {
+		o.list("pagemap", len(d.PageMap), func(o *object, i int) {
+			p := &d.PageMap[i]
+			o.text("type", p.Type)
+			o.text("id", p.ID)
+			o.list("attributes", len(p.Attributes), func(o *object, j int) {
+				o.text("name", p.Attributes[j].Name)
+				o.text("value", p.Attributes[j].Value)
+			})
+		})
+	}
+	return o.out
+}
+
+// object writes the members of JSON objects; members that were not declared are left out.
+type object struct {
+	out   []byte
+	first bool
+}
+
+func (o *object) key(name string) {
+	if !o.first {
+		o.out = append(o.out, ',')
+	}
+	o.first = false
+	o.out = append(append(append(o.out, '"'), name...), '"', ':')
+}
+
+func (o *object) open(name string) {
+	o.key(name)
+	o.out = append(o.out, '{')
+	o.first = true
+}
+
+func (o *object) close() {
+	o.out = append(o.out, '}')
+	o.first = false
+}
+
+func (o *object) text(name string, t Text) {
+	if len(t) > 0 {
+		o.key(name)
+		o.out = appendString(o.out, t)
+	}
+}
+
+func (o *object) number(name string, n Number) {
+	if len(n) > 0 {
+		o.key(name)
+		o.out = append(o.out, n...)
+	}
+}
+
+func (o *object) flag(name string, f Flag) {
+	if f != Unset {
+		o.key(name)
+		o.out = strconv.AppendBool(o.out, f == Yes)
+	}
+}
+
+// list writes an array of objects; nothing when it is empty.
+func (o *object) list(name string, n int, member func(o *object, i int)) {
+	if n == 0 {
+		return
+	}
+	o.key(name)
+	o.out = append(o.out, '[')
+	for i := range n {
+		if i > 0 {
+			o.out = append(o.out, ',')
+		}
+		o.out = append(o.out, '{')
+		o.first = true
+		member(o, i)
+		o.out = append(o.out, '}')
+	}
+	o.out = append(o.out, ']')
+	o.first = false
+}
+
+func (o *object) video(v *Video) {
+	o.text("thumbnail_loc", v.ThumbnailLoc)
+	o.text("title", v.Title)
+	o.text("description", v.Description)
+	o.text("content_loc", v.ContentLoc)
+	o.text("player_loc", v.PlayerLoc)
+	o.flag("player_allow_embed", v.PlayerAllowEmbed)
+	o.text("player_autoplay", v.PlayerAutoplay)
+	o.number("duration", v.Duration)
+	o.text("expiration_date", v.ExpirationDate)
+	o.number("rating", v.Rating)
+	o.number("view_count", v.ViewCount)
+	o.text("publication_date", v.PublicationDate)
+	o.flag("family_friendly", v.FamilyFriendly)
+	o.flag("requires_subscription", v.RequiresSubscription)
+	o.flag("live", v.Live)
+	o.scoped("restriction", &v.Restriction)
+	o.scoped("platform", &v.Platform)
+	if !v.Uploader.IsZero() {
+		o.open("uploader")
+		o.text("name", v.Uploader.Name)
+		o.text("info", v.Uploader.Info)
+		o.close()
+	}
+	if !v.Gallery.IsZero() {
+		o.open("gallery")
+		o.text("loc", v.Gallery.Loc)
+		o.text("title", v.Gallery.Title)
+		o.close()
+	}
+	o.text("category", v.Category)
+	if len(v.Tags) > 0 {
+		o.key("tags")
+		for i, t := range v.Tags {
+			o.out = appendString(append(o.out, "[,"[min(i, 1)]), t)
+		}
+		o.out = append(o.out, ']')
+	}
+	o.list("prices", len(v.Prices), func(o *object, i int) {
+		p := &v.Prices[i]
+		o.text("currency", p.Currency)
+		o.text("type", p.Type)
+		o.text("resolution", p.Resolution)
+		o.text("value", p.Value)
+	})
+	o.list("content_segments", len(v.Segments), func(o *object, i int) {
+		o.text("loc", v.Segments[i].Loc)
+		o.number("duration", v.Segments[i].Duration)
+	})
+	o.list("ids", len(v.IDs), func(o *object, i int) {
+		o.text("type", v.IDs[i].Type)
+		o.text("value", v.IDs[i].Value)
+	})
+	if t := &v.TVShow; !t.IsZero() {
+		o.open("tvshow")
+		o.text("show_title", t.ShowTitle)
+		o.text("video_type", t.VideoType)
+		o.text("episode_title", t.EpisodeTitle)
+		o.number("season_number", t.SeasonNumber)
+		o.number("episode_number", t.EpisodeNumber)
+		o.text("premier_date", t.PremierDate)
+		o.close()
+	}
+}
+
+func (o *object) scoped(name string, s *Scoped) {
+	if s.IsZero() {
+		return
+	}
+	o.open(name)
+	o.text("relationship", s.Relationship)
+	o.text("value", s.Value)
+	o.close()
+}
+
+func (o *object) news(n *News) {
+	if !n.Publication.IsZero() {
+		o.open("publication")
+		o.text("name", n.Publication.Name)
+		o.text("language", n.Publication.Language)
+		o.close()
+	}
+	o.text("publication_date", n.PublicationDate)
+	o.text("title", n.Title)
+	o.text("keywords", n.Keywords)
+	o.text("genres", n.Genres)
+	o.text("access", n.Access)
+	o.text("stock_tickers", n.StockTickers)
+	o.text("geo_locations", n.GeoLocations)
 }
 
 // ParseExtensions reads what AppendExtensions wrote, also after a database has ordered its keys in another way. Empty
@@ -74,19 +283,4 @@ func appendString(dst, s []byte) []byte {
 		start = i
 	}
 	return append(append(dst, s[start:]...), '"')
-}
-
-// AppendJSON writes a lastmod as the contract shows it.
-func (l *Lastmod) AppendJSON(dst []byte) []byte {
-	dst = append(dst, `{"raw":`...)
-	dst = appendString(dst, l.Raw)
-	if l.State == Valid {
-		dst = append(dst, `,"instant":"`...)
-		dst = l.Time().AppendFormat(dst, "2006-01-02T15:04:05.999999Z")
-		dst = append(dst, `","precision":"`...)
-		dst = append(dst, l.Precision.String()...)
-		dst = append(dst, `","zone":`...)
-		dst = strconv.AppendBool(dst, l.Zone)
-	}
-	return append(dst, '}')
 }

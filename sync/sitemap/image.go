@@ -10,7 +10,7 @@ func (r *Reader) beginImage(pos int) {
 	}
 	b.images = append(b.images, Image{})
 	r.d.Images = b.images
-	b.image = &b.images[len(b.images)-1]
+	b.image, b.identity = &b.images[len(b.images)-1], nil
 	r.enter(inImage)
 }
 
@@ -20,14 +20,18 @@ func (r *Reader) finishImage() {
 	if r.entry.cut || b.image == nil {
 		return
 	}
-	if m := b.image; len(m.Loc) == 0 {
+	m := b.image
+	b.image = nil
+	if len(m.Loc) == 0 {
 		r.report(codeImageLocMissing, r.win.r, m.Title)
 		if len(m.Title) == 0 && len(m.Caption) == 0 && len(m.GeoLocation) == 0 && len(m.License) == 0 {
 			b.images = b.images[:len(b.images)-1] // nothing was declared
 			r.d.Images = b.images
+			return
 		}
 	}
-	b.image = nil
+	r.canon = appendImage(r.canon[:0], m, b.identity)
+	b.sum.add(r.canon)
 }
 
 // openInImage deals with what stands in an image:image.
@@ -42,7 +46,7 @@ func (r *Reader) openInImage(fam family, el element, pos int) {
 			r.skipElement()
 			return
 		}
-		m.Loc = r.leafURL()
+		m.Loc, r.entry.blocks.identity = r.leafURL()
 		return
 	case elTitle:
 		field = &m.Title
@@ -68,7 +72,7 @@ func (r *Reader) openInImage(fam family, el element, pos int) {
 		return
 	}
 	if el == elLicense {
-		m.License = r.leafURL()
+		m.License, _ = r.leafURL()
 		return
 	}
 	*field = r.leafText()

@@ -40,6 +40,8 @@ func (r *Reader) finishNews() {
 	default:
 		r.report(codeNewsInvalid, r.win.r, n.Access)
 	}
+	r.canon = appendNews(r.canon[:0], n)
+	r.entry.blocks.sum.add(r.canon)
 }
 
 // openInNews deals with what stands in a news:news or its news:publication.

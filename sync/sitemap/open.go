@@ -329,6 +329,10 @@ func (r *Reader) openBlock(el element, pos int) {
 	case elMobile:
 		r.extension(extMobile)
 		r.entry.mobile = Mobile{Type: r.attr("type")}
+		if r.d.Mobile == nil {
+			r.canon = appendMobile(r.canon[:0], &r.entry.mobile)
+			r.entry.blocks.sum.add(r.canon)
+		}
 		r.d.Mobile = &r.entry.mobile
 		r.skipElement()
 	case elPageMap:

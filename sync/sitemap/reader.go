@@ -41,6 +41,7 @@ type Reader struct {
 	cache    [nameSlots]nameSlot
 	plainFor uint32 // version of ns for which plain was computed
 	plain    bool   // tags without a prefix are the protocol's
+	swift    swift
 	tag      tag
 	noQuote  [2]int64 // up to which offset no quotation mark of the kind comes
 	stack    []frame
@@ -62,8 +63,7 @@ type Reader struct {
 	value  []byte // scratch of decoded text
 	leaf   []byte // scratch of a leaf's name
 	canon  []byte // scratch of canonical forms
-	prints fingerprints
-	seen   seenSet
+	prints prints
 }
 
 // NewReader makes a Reader; its Options' zero fields take their defaults.
@@ -109,10 +109,10 @@ func (r *Reader) reset(src io.Reader, base string, visit Visitor) {
 	r.root, r.rootEnd, r.declared, r.notBegun, r.asFeed = false, false, false, false, false
 	r.noQuote = [2]int64{}
 	r.gen = generator{}
+	r.swift = swift{}
 	r.entry.reset()
 	r.memory.reset()
 	r.prints.reset()
-	r.seen.reset()
 	r.hasBase, r.base, r.baseDir = false, weburl.URL{}, nil
 	if u, problem := weburl.ParseString(nil, base); problem == weburl.None && strings.Contains(base, "://") {
 		r.base, r.hasBase, r.baseDir = u, true, u.Directory()
@@ -208,6 +208,10 @@ func (r *Reader) finish(m Meta) {
 		r.statusFindings(m)
 		r.contentFindings()
 	}
+	r.prints.sort()
+	if doc.Duplicates = r.prints.duplicates(); doc.Duplicates > 0 {
+		r.duplicateFindings()
+	}
 	r.verdict(m, cut)
 	doc.SemanticHash = r.prints.semanticHash(doc.Type)
 	doc.Findings = r.found.finish()
@@ -282,6 +286,16 @@ func (r *Reader) statusFindings(m Meta) {
 	case r.doc.Type == TextList && kind != "text/plain", r.doc.Type != TextList && !strings.Contains(kind, "xml"):
 		r.reportDoc(codeContentType, kind)
 	}
+}
+
+// duplicateFindings reports entries whose page was listed before.
+func (r *Reader) duplicateFindings() {
+	c := codeDuplicateLoc
+	if r.doc.Type == SitemapIndex && r.doc.Children > 0 {
+		c = codeDuplicateChild
+	}
+	r.prints.confirmed(func(at place, loc []byte) { r.reportAt(c, at, loc) })
+	r.found.count[c] = max(r.found.count[c], int32(r.doc.Duplicates))
 }
 
 func (r *Reader) contentFindings() {

@@ -152,7 +152,10 @@ func (r *Reader) shortcut(b []byte) bool {
 	}
 	switch r.stack[len(r.stack)-1].ctx {
 	case inSet:
-		if string(b[:5]) == "<url>" && r.doc.Type == URLSet {
+		if string(b[:5]) == "<url>" {
+			if r.hasBase && r.quick() {
+				return true
+			}
 			r.begin(r.win.r)
 			r.win.r += 5
 			return r.push(inEntry, nameURL)

@@ -44,6 +44,8 @@ func (r *Reader) finishVideo() {
 		r.report(codeVideoTags, pos, v.Title)
 	}
 	r.entry.blocks.video = nil
+	r.canon = appendVideo(r.canon[:0], v, &r.urls)
+	r.entry.blocks.sum.add(r.canon)
 }
 
 // openInVideo deals with what stands in a video:video or its video:tvshow.
@@ -83,7 +85,7 @@ func (r *Reader) openInVideo(ctx context, fam family, el element, pos int) {
 		v.Prices = append(v.Prices, p)
 	case elSegmentLoc:
 		s := ContentSegment{Duration: r.numberOf(r.attr("duration"), pos)}
-		if s.Loc = r.leafURL(); len(s.Loc) > 0 {
+		if s.Loc, _ = r.leafURL(); len(s.Loc) > 0 {
 			v.Segments = append(v.Segments, s)
 		}
 	case elVideoID:
@@ -96,7 +98,7 @@ func (r *Reader) openInVideo(ctx context, fam family, el element, pos int) {
 	case elPlatform:
 		r.setScoped(&v.Platform, pos)
 	case elUploader:
-		info := r.attrURL("info", pos)
+		info, _ := r.attrURL("info", pos)
 		r.setText(&v.Uploader.Name, pos)
 		v.Uploader.Info = info
 	case elGalleryLoc:
@@ -166,7 +168,7 @@ func (r *Reader) setURL(field *Text, pos int) {
 		r.skipElement()
 		return
 	}
-	*field = r.leafURL()
+	*field, _ = r.leafURL()
 }
 
 // setDate is setText for a date: one that is not understood is reported and dropped.

@@ -1,6 +1,9 @@
 package weburl
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Parser parses many URLs into one scratch buffer: what it returned is valid until its next call.
 // The zero value is ready. It must not be used by two goroutines at a time.
@@ -40,12 +43,14 @@ func (p *Parser) Parse(base *URL, raw []byte) (URL, Problem) {
 
 // Character classes of the fast path and of percent-encoding.
 const (
-	inPath   = 1 << iota // may stand in a path as it is, and needs no look at its neighbours
-	inQuery              // the same for a query
-	inHost               // lower-case letter, digit, hyphen, dot: needs nothing done in a host
-	isUnres              // unreserved in RFC 3986
-	rawPath              // need not be percent-encoded in a path
-	rawQuery             // need not be percent-encoded in a query
+	inPath     = 1 << iota // may stand in a path as it is, and needs no look at its neighbours
+	inQuery                // the same for a query
+	inHost                 // lower-case letter, digit, hyphen, dot: needs nothing done in a host
+	isUnres                // unreserved in RFC 3986
+	rawPath                // need not be percent-encoded in a path
+	rawQuery               // need not be percent-encoded in a query
+	plainPath              // inPath, and nothing to XML either
+	plainQuery             // inQuery, and nothing to XML either
 )
 
 var class = func() (t [256]byte) {
@@ -65,6 +70,14 @@ var class = func() (t [256]byte) {
 		}
 	}
 	t['.'] &^= inPath // a dot after a slash may be a dot segment
+	for c := range t {
+		if t[c]&inPath != 0 && c != '&' {
+			t[c] |= plainPath
+		}
+		if t[c]&inQuery != 0 && c != '&' {
+			t[c] |= plainQuery
+		}
+	}
 	return t
 }()
 
@@ -72,12 +85,42 @@ var class = func() (t [256]byte) {
 func span(b []byte, mask byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
-		c := b[i : i+8 : i+8]
-		if class[c[0]]&class[c[1]]&class[c[2]]&class[c[3]]&class[c[4]]&class[c[5]]&class[c[6]]&class[c[7]]&mask == 0 {
+		v := binary.LittleEndian.Uint64(b[i:])
+		if class[byte(v)]&class[byte(v>>8)]&class[byte(v>>16)]&class[byte(v>>24)]&
+			class[byte(v>>32)]&class[byte(v>>40)]&class[byte(v>>48)]&class[byte(v>>56)]&mask == 0 {
 			break
 		}
 	}
 	for i < len(b) && class[b[i]]&mask != 0 {
+		i++
+	}
+	return i
+}
+
+// pathSpan is span for plainPath. Words of eight letters, digits, hyphens, slashes and colons, which nearly all paths
+// are made of, are recognised at once: for bytes below 0x80, adding 0x80-lo sets the high bit of those from lo on, and
+// adding 0x7f-hi that of those beyond hi.
+func pathSpan(b []byte) int {
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		v := binary.LittleEndian.Uint64(b[i:])
+		f := v | 0x20*ones
+		letters := (f + (0x80-'a')*ones) &^ (f + (0x7f-'z')*ones)
+		others := (v + (0x80-'-')*ones) &^ (v + (0x7f-':')*ones)
+		dots := v ^ '.'*ones
+		if v&high == 0 && (letters|others)&high == high && (dots-ones)&^dots&high == 0 {
+			continue
+		}
+		if class[byte(v)]&class[byte(v>>8)]&class[byte(v>>16)]&class[byte(v>>24)]&
+			class[byte(v>>32)]&class[byte(v>>40)]&class[byte(v>>48)]&class[byte(v>>56)]&plainPath == 0 {
+			break
+		}
+	}
+	for i < len(b) && class[b[i]]&plainPath != 0 {
 		i++
 	}
 	return i
@@ -149,4 +192,44 @@ func sameOrigin(base *URL, raw []byte) bool {
 func nameLabel(host []byte) bool {
 	label := host[bytes.LastIndexByte(host, '.')+1:]
 	return len(label) > 0 && (label[0] < '0' || label[0] > '9')
+}
+
+// PlainLength returns the length of the URL at the start of b that needs nothing done: it is its own wire form and
+// identity key, and holds neither "&" nor anything else that XML might mean in another way. Zero when there is none.
+// What follows it in b is for the caller to judge. Own tells whether it is of base's origin; base may be empty.
+func PlainLength(base *URL, b []byte) (n int, own bool) {
+	i := 0
+	if len(base.Host) > 0 && sameOrigin(base, b) {
+		own = true
+		i = len(base.Scheme) + 3 + len(base.Host)
+		if len(base.Port) > 0 {
+			i += 1 + len(base.Port)
+		}
+	} else {
+		start := 8
+		if len(b) <= 8 || string(b[:8]) != "https://" {
+			if start = 7; len(b) <= 8 || string(b[:7]) != "http://" {
+				return 0, false
+			}
+		}
+		i = start + span(b[start:], inHost)
+		if i == len(b) || b[i] != '/' || !nameLabel(b[start:i]) {
+			return 0, false
+		}
+	}
+	for {
+		i += pathSpan(b[i:])
+		if i == len(b) || b[i] != '.' || b[i-1] == '/' {
+			break
+		}
+		i++
+	}
+	if i < len(b) && b[i] == '?' {
+		i++
+		i += span(b[i:], plainQuery)
+	}
+	if i > MaxLength {
+		return 0, false
+	}
+	return i, own
 }

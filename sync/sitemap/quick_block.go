@@ -1,0 +1,125 @@
+package sitemap
+
+import "github.com/sitemapd/sitemapd/sync/weburl"
+
+// swift is what quick knows of the extension prefixes, as long as no binding changes.
+type swift struct {
+	version      uint32
+	image, xhtml bool
+	misses       int
+}
+
+// quickMisses is how many entries may turn out not to be plain behind their first block, and be read anew, before quick
+// leaves all entries with blocks to the long way.
+const quickMisses = 16
+
+// quickBlocks tells whether blocks of a family are read the quick way: their prefix means what it usually does.
+func (r *Reader) quickBlocks(fam family) bool {
+	s := &r.swift
+	if s.misses > quickMisses {
+		return false
+	}
+	if s.version != r.ns.version {
+		image, _ := r.ns.lookup([]byte("image"))
+		xhtml, _ := r.ns.lookup([]byte("xhtml"))
+		s.version, s.image, s.xhtml = r.ns.version, image == famImage, xhtml == famXHTML
+	}
+	return fam == famImage && s.image || fam == famXHTML && s.xhtml
+}
+
+// quickMiss gives an entry back to the long way, from its start.
+func (r *Reader) quickMiss() (int, bool) {
+	r.swift.misses++
+	r.dropBlocks()
+	return 0, false
+}
+
+// quickAlternate reads the xhtml:link at the start of b and returns its size; 0 when it is not of the usual kind:
+// rel="alternate", hreflang and href, each once, in any order, closed by a slash.
+func (r *Reader) quickAlternate(b []byte) int {
+	var lang, href []byte
+	rel := false
+	i := len("<xhtml:link ")
+	for {
+		i = skipBlank(b, i)
+		rest := b[i:]
+		if len(rest) < 18 {
+			return 0
+		}
+		switch {
+		case !rel && string(rest[:15]) == `rel="alternate"`:
+			rel = true
+			i += 15
+		case lang == nil && string(rest[:10]) == `hreflang="`:
+			n := 10
+			for n < len(rest) && (isLetter(rest[n]) || rest[n] == '-' || rest[n]-'0' <= 9) {
+				n++
+			}
+			if n == len(rest) || rest[n] != '"' || n == 10 {
+				return 0
+			}
+			lang = rest[10:n:n]
+			i += n + 1
+		case href == nil && string(rest[:6]) == `href="`:
+			n, _ := weburl.PlainLength(&r.base, rest[6:])
+			if n == 0 || 6+n == len(rest) || rest[6+n] != '"' {
+				return 0
+			}
+			href = rest[6 : 6+n : 6+n]
+			i += 6 + n + 1
+		case string(rest[:2]) == "/>":
+			return r.quickLink(rel, lang, href, i+2)
+		case string(rest[:14]) == "></xhtml:link>":
+			return r.quickLink(rel, lang, href, i+14)
+		default:
+			return 0
+		}
+	}
+}
+
+func (r *Reader) quickLink(rel bool, lang, href []byte, size int) int {
+	blocks := &r.entry.blocks
+	if !rel || lang == nil || href == nil || !languageTag(lang) || len(blocks.alternates) >= r.opt.MaxAlternates {
+		return 0
+	}
+	if len(blocks.alternates) == 0 {
+		r.extension(extXHTML)
+	}
+	blocks.alternates = append(blocks.alternates, Alternate{Hreflang: lang, Href: href})
+	r.d.Alternates = blocks.alternates
+	r.canon = appendAlternate(r.canon[:0], &blocks.alternates[len(blocks.alternates)-1], href)
+	blocks.sum.add(r.canon)
+	return size
+}
+
+// quickImage reads the image:image at the start of b, which must hold a loc and nothing else, and returns its size.
+func (r *Reader) quickImage(b []byte) int {
+	i := skipBlank(b, len("<image:image>"))
+	rest := b[i:]
+	if len(rest) < 12 || string(rest[:11]) != "<image:loc>" {
+		return 0
+	}
+	i = skipBlank(b, i+11)
+	n, _ := weburl.PlainLength(&r.base, b[i:])
+	if n == 0 {
+		return 0
+	}
+	loc := b[i : i+n : i+n]
+	i = skipBlank(b, i+n)
+	if rest = b[i:]; len(rest) < 12 || string(rest[:12]) != "</image:loc>" {
+		return 0
+	}
+	i = skipBlank(b, i+12)
+	blocks := &r.entry.blocks
+	if rest = b[i:]; len(rest) < 14 || string(rest[:14]) != "</image:image>" || len(blocks.images) >= r.opt.MaxImages {
+		return 0
+	}
+	if len(blocks.images) == 0 {
+		r.extension(extImage)
+	}
+	blocks.images = append(blocks.images, Image{Loc: loc})
+	r.d.Images = blocks.images
+	r.canon = appendImage(r.canon[:0], &blocks.images[len(blocks.images)-1], loc)
+	blocks.sum.add(r.canon)
+	return i + 14
+}
