@@ -104,7 +104,7 @@ CREATE TABLE IF NOT EXISTS document_versions (
   namespaces        MEDIUMBLOB NOT NULL,  -- JSON
   fetched_at        DATETIME(6) NOT NULL,
   observed_at       DATETIME(6) NOT NULL,
-  lastmod_raw       VARBINARY(255),
+  lastmod_raw       VARBINARY(1024),
   lastmod           DATETIME(6),
   lastmod_precision TINYINT NOT NULL,
   lastmod_zone      TINYINT NOT NULL,
@@ -137,11 +137,11 @@ CREATE TABLE IF NOT EXISTS declarations (
   first_run         BIGINT NOT NULL,
   role              TINYINT NOT NULL,
   url               MEDIUMBLOB NOT NULL,
-  lastmod_raw       VARBINARY(255),
+  lastmod_raw       VARBINARY(1024),
   lastmod           DATETIME(6),
   lastmod_precision TINYINT NOT NULL,
   lastmod_zone      TINYINT NOT NULL,
-  changefreq        VARBINARY(32) NOT NULL,
+  changefreq        VARBINARY(64) NOT NULL,
   priority          DOUBLE,
   extensions        MEDIUMBLOB,            -- JSON
   fingerprint       BINARY(16) NOT NULL,

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+type findingRow struct {
+	SiteID   int64 `gorm:"primaryKey;autoIncrement:false"`
+	Document int32 `gorm:"primaryKey;autoIncrement:false"`
+	FromRun  int64 `gorm:"primaryKey;autoIncrement:false"`
+	Seq      int   `gorm:"primaryKey;autoIncrement:false"`
+	Code     string
+	Severity string
+	Source   string
+	Page     string
+	Line     int
+	Position int64
+	Text     string
+	Rule     string
+}
+
+func (findingRow) TableName() string { return "findings" }
+
+func (r *findingRow) finding() models.Finding {
+	return models.Finding{Code: r.Code, Severity: r.Severity, Document: r.Source, Page: r.Page, Line: r.Line, Offset: r.Position,
+		Text: r.Text, Rule: r.Rule, FromRun: r.FromRun}
+}
+
+// findingsBatch rows of twelve columns stay far below every limit of placeholders.
+const findingsBatch = 200
+
+func saveFindings(tx *gorm.DB, siteID int64, document int32, run int64, findings []models.Finding) error {
+	rows := make([]findingRow, 0, min(len(findings), findingsBatch))
+	for i, f := range findings {
+		rows = append(rows, findingRow{SiteID: siteID, Document: document, FromRun: run, Seq: i, Code: f.Code, Severity: f.Severity,
+			Source: f.Document, Page: f.Page, Line: f.Line, Position: f.Offset, Text: f.Text, Rule: f.Rule})
+		if len(rows) == findingsBatch || i == len(findings)-1 {
+			if err := tx.Create(&rows).Error; err != nil {
+				return fmt.Errorf("save findings: %w", err)
+			}
+			rows = rows[:0]
+		}
+	}
+	return nil
+}
+
+// SaveRunFindings stages what is wrong with a site or a run as a whole; it replaces what the run said before.
+func (s *Store) SaveRunFindings(ctx context.Context, lease models.Lease, siteID, run int64, findings []models.Finding) error {
+	return s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
+		if err := tx.Exec("DELETE FROM findings WHERE site_id = ? AND document = 0 AND from_run = ?", siteID, run).Error; err != nil {
+			return fmt.Errorf("save findings of run %d: %w", run, err)
+		}
+		return saveFindings(tx, siteID, 0, run, findings)
+	})
+}
+
+func (s *Store) runFindings(ctx context.Context, siteID, run int64) ([]models.Finding, error) {
+	var rows []findingRow
+	err := s.reads.WithContext(ctx).Where("site_id = ? AND document = 0 AND from_run = ?", siteID, run).Order("seq").Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("read findings of run %d: %w", run, err)
+	}
+	out := make([]models.Finding, 0, len(rows))
+	for i := range rows {
+		out = append(out, rows[i].finding())
+	}
+	return out, nil
+}
+
+// Findings gives what is wrong at one run: findings of the run as a whole, then of the document versions visible at
+// it, by document and place.
+func (s *Store) Findings(ctx context.Context, siteID int64, filter models.FindingFilter) ([]models.Finding, error) {
+	site, err := s.siteRow(ctx, siteID)
+	if err != nil {
+		return nil, err
+	}
+	run := filter.Run
+	if run == 0 || run > site.CurrentRun {
+		run = site.CurrentRun
+	}
+	var where strings.Builder
+	args := []any{siteID, run, run, run}
+	and := func(text string, arg any) {
+		where.WriteString(" AND " + text)
+		args = append(args, arg)
+	}
+	if filter.Document != 0 {
+		and("f.document = ?", filter.Document)
+	}
+	if filter.Severity != "" {
+		and("f.severity = ?", filter.Severity)
+	}
+	if filter.Code != "" {
+		and("f.code = ?", filter.Code)
+	}
+	limit := ""
+	if filter.Limit > 0 {
+		limit = fmt.Sprintf(" LIMIT %d", filter.Limit)
+	}
+	var rows []findingRow
+	err = s.reads.WithContext(ctx).Raw(`SELECT f.* FROM findings f LEFT JOIN document_versions v
+		ON v.site_id = f.site_id AND v.document = f.document AND v.from_run = f.from_run
+		WHERE f.site_id = ? AND ((f.document = 0 AND f.from_run = ?) OR (v.from_run <= ? AND v.to_run > ?))`+where.String()+
+		" ORDER BY f.document, f.from_run, f.seq"+limit, args...).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("read findings of site %d: %w", siteID, err)
+	}
+	out := make([]models.Finding, 0, len(rows))
+	for i := range rows {
+		out = append(out, rows[i].finding())
+	}
+	return out, nil
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// clock is the database's clock as an expression: all daemons on one database share it. SQLite is one machine,
+// whose clock is ours.
+func (s *Store) clock() (string, []any) {
+	if s.mysql() {
+		return "NOW(6)", nil
+	}
+	return "?", []any{now()}
+}
+
+// after is the clock plus a time.
+func (s *Store) after(d time.Duration) (string, []any) {
+	if s.mysql() {
+		return "NOW(6) + INTERVAL ? MICROSECOND", []any{d.Microseconds()}
+	}
+	return "?", []any{now().Add(d)}
+}
+
+type leaseRow struct {
+	Epoch int64
+	Free  bool
+}
+
+// AcquireLease takes a host for an owner by compare and set. models.ErrBusy means that somebody holds it.
+func (s *Store) AcquireLease(ctx context.Context, host models.Key, owner string, ttl time.Duration) (models.Lease, error) {
+	lease := models.Lease{Host: host, Owner: owner}
+	err := s.write(ctx, func(tx *gorm.DB, _ int) error {
+		clock, at := s.clock()
+		var row leaseRow
+		found := tx.Raw("SELECT epoch, until <= "+clock+" AS free FROM host_leases WHERE host = ?", append(at, host[:])...).Scan(&row)
+		if found.Error != nil {
+			return found.Error
+		}
+		until, end := s.after(ttl)
+		lease.Epoch = row.Epoch + 1
+		if found.RowsAffected == 0 {
+			args := append([]any{host[:], owner, lease.Epoch}, end...)
+			err := tx.Exec("INSERT INTO host_leases (host, owner, epoch, until, beat) VALUES (?, ?, ?, "+until+", 0)", args...).Error
+			if duplicate(err) {
+				return models.ErrBusy // taken between our two statements
+			}
+			return err
+		}
+		if !row.Free {
+			return models.ErrBusy
+		}
+		args := append([]any{owner, lease.Epoch}, end...)
+		args = append(append(args, host[:], row.Epoch), at...)
+		result := tx.Exec("UPDATE host_leases SET owner = ?, epoch = ?, until = "+until+" WHERE host = ? AND epoch = ? AND until <= "+clock, args...)
+		if result.Error == nil && result.RowsAffected != 1 {
+			return models.ErrBusy
+		}
+		return result.Error
+	})
+	if err != nil {
+		return models.Lease{}, fmt.Errorf("acquire lease: %w", err)
+	}
+	lease.Until = now().Add(ttl)
+	return lease, nil
+}
+
+// RenewLease prolongs a lease, or says models.ErrLeaseLost.
+func (s *Store) RenewLease(ctx context.Context, lease *models.Lease, ttl time.Duration) error {
+	err := s.write(ctx, func(tx *gorm.DB, _ int) error {
+		until, args := s.after(ttl)
+		result := tx.Exec("UPDATE host_leases SET beat = beat + 1, until = "+until+" WHERE host = ? AND owner = ? AND epoch = ?",
+			append(args, lease.Host[:], lease.Owner, lease.Epoch)...)
+		if result.Error == nil && result.RowsAffected != 1 {
+			return models.ErrLeaseLost
+		}
+		return result.Error
+	})
+	if err != nil {
+		return fmt.Errorf("renew lease: %w", err)
+	}
+	lease.Until = now().Add(ttl)
+	return nil
+}
+
+// ReleaseLease ends a lease, so that the next owner need not wait for its end. The epoch stays, for the fence.
+func (s *Store) ReleaseLease(ctx context.Context, lease models.Lease) error {
+	err := s.write(ctx, func(tx *gorm.DB, try int) error {
+		clock, at := s.clock()
+		result := tx.Exec("UPDATE host_leases SET owner = '', beat = beat + 1, until = "+clock+" WHERE host = ? AND owner = ? AND epoch = ?",
+			append(at, lease.Host[:], lease.Owner, lease.Epoch)...)
+		if result.Error == nil && result.RowsAffected != 1 && try == 0 {
+			return models.ErrLeaseLost
+		}
+		return result.Error
+	})
+	if err != nil && !errors.Is(err, models.ErrLeaseLost) {
+		return fmt.Errorf("release lease: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,250 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+type siteRow struct {
+	ID         int64 `gorm:"primaryKey"`
+	Name       string
+	NameKey    []byte
+	Home       string
+	HomeKey    []byte
+	Root       string
+	RootKey    []byte
+	Roots      string
+	Schedule   string
+	TimeZone   string
+	Paused     bool
+	Settings   string
+	Password   string
+	CurrentRun int64
+	LastRun    int64
+	StagedRun  int64
+	Live       int64
+	NextDue    *time.Time
+	CreatedAt  time.Time
+	RemovedAt  *time.Time
+}
+
+func (siteRow) TableName() string { return "sites" }
+
+// textKey makes texts of any length comparable byte by byte and fit for a unique index.
+func textKey(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return sum[:16]
+}
+
+// urlKey forgives a trailing slash: people leave it out.
+func urlKey(text string) []byte { return textKey(strings.TrimRight(text, "/")) }
+
+func newSiteRow(site models.Site) (siteRow, error) {
+	roots, err := json.Marshal(site.Roots)
+	if err != nil {
+		return siteRow{}, fmt.Errorf("encode roots: %w", err)
+	}
+	settings, err := json.Marshal(site.Settings)
+	if err != nil {
+		return siteRow{}, fmt.Errorf("encode settings: %w", err)
+	}
+	return siteRow{ID: site.ID, Name: site.Name, NameKey: textKey(site.Name), Home: site.Home, HomeKey: urlKey(site.Home),
+		Root: site.Root, RootKey: urlKey(site.Root), Roots: string(roots), Schedule: site.Schedule, TimeZone: site.TimeZone,
+		Paused: site.Paused, Settings: string(settings), Password: site.Settings.Password, CurrentRun: site.CurrentRun,
+		LastRun: site.LastRun, Live: site.Live, NextDue: micros(site.NextDue), CreatedAt: site.CreatedAt.UTC().Truncate(time.Microsecond)}, nil
+}
+
+func (r *siteRow) site() (models.Site, error) {
+	site := models.Site{ID: r.ID, Name: r.Name, Home: r.Home, Root: r.Root, Schedule: r.Schedule, TimeZone: r.TimeZone,
+		Paused: r.Paused, CurrentRun: r.CurrentRun, LastRun: r.LastRun, Live: r.Live, NextDue: r.NextDue, CreatedAt: r.CreatedAt}
+	if err := json.Unmarshal([]byte(r.Roots), &site.Roots); err != nil {
+		return site, fmt.Errorf("site %d: decode roots: %w", r.ID, err)
+	}
+	if err := json.Unmarshal([]byte(r.Settings), &site.Settings); err != nil {
+		return site, fmt.Errorf("site %d: decode settings: %w", r.ID, err)
+	}
+	site.Settings.Password = r.Password
+	return site, nil
+}
+
+// micros gives a time in the precision and zone that are stored.
+func micros(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC().Truncate(time.Microsecond)
+	return &u
+}
+
+// complete fills in what follows from the rest of a site.
+func completeSite(site *models.Site) {
+	if site.Root == "" && len(site.Roots) > 0 {
+		site.Root = site.Roots[0].URL
+	}
+	if len(site.Roots) == 0 && site.Root != "" {
+		site.Roots = []models.Root{{URL: site.Root, Discovery: "direct_URL"}}
+	}
+	for _, text := range []string{site.Home, site.Root} {
+		if u, err := url.Parse(text); site.Name == "" && err == nil {
+			site.Name = u.Host
+		}
+	}
+	if site.CreatedAt.IsZero() {
+		site.CreatedAt = now()
+	}
+}
+
+// AddSite stores a new site and gives it its id. Its name and its root must be free, else models.ErrConflict.
+func (s *Store) AddSite(ctx context.Context, site models.Site) (models.Site, error) {
+	completeSite(&site)
+	site.ID, site.CurrentRun, site.LastRun, site.Live = 0, 0, 0, 0
+	row, err := newSiteRow(site)
+	if err != nil {
+		return models.Site{}, err
+	}
+	err = s.write(ctx, func(tx *gorm.DB, _ int) error {
+		row.ID = 0
+		return tx.Create(&row).Error
+	})
+	if duplicate(err) {
+		return models.Site{}, fmt.Errorf("add site %s: there is one with this name or root: %w", site.Name, models.ErrConflict)
+	}
+	if err != nil {
+		return models.Site{}, fmt.Errorf("add site %s: %w", site.Name, err)
+	}
+	return row.site()
+}
+
+// Site gives one site by its id.
+func (s *Store) Site(ctx context.Context, id int64) (models.Site, error) {
+	row, err := s.siteRow(ctx, id)
+	if err != nil {
+		return models.Site{}, err
+	}
+	return row.site()
+}
+
+func (s *Store) siteRow(ctx context.Context, id int64) (siteRow, error) {
+	var row siteRow
+	err := s.reads.WithContext(ctx).Where("id = ? AND removed_at IS NULL", id).Take(&row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return row, notFound("site", id)
+	}
+	if err != nil {
+		return row, fmt.Errorf("read site %d: %w", id, err)
+	}
+	return row, nil
+}
+
+// FindSite gives the site that a person means: by id, by name, by root, by home page, in this order.
+func (s *Store) FindSite(ctx context.Context, nameOrURLOrID string) (models.Site, error) {
+	id, err := strconv.ParseInt(nameOrURLOrID, 10, 64)
+	if err != nil {
+		id = 0
+	}
+	name, address := textKey(nameOrURLOrID), urlKey(nameOrURLOrID)
+	var rows []siteRow
+	err = s.reads.WithContext(ctx).Where("removed_at IS NULL AND (id = ? OR name_key = ? OR root_key = ? OR home_key = ?)",
+		id, name, address, address).Order("id").Find(&rows).Error
+	if err != nil {
+		return models.Site{}, fmt.Errorf("find site: %w", err)
+	}
+	for _, is := range []func(*siteRow) bool{
+		func(r *siteRow) bool { return r.ID == id },
+		func(r *siteRow) bool { return string(r.NameKey) == string(name) },
+		func(r *siteRow) bool { return string(r.RootKey) == string(address) },
+		func(*siteRow) bool { return true },
+	} {
+		for i := range rows {
+			if is(&rows[i]) {
+				return rows[i].site()
+			}
+		}
+	}
+	return models.Site{}, notFound("site", nameOrURLOrID)
+}
+
+// Sites gives all sites by id.
+func (s *Store) Sites(ctx context.Context) ([]models.Site, error) {
+	var rows []siteRow
+	if err := s.reads.WithContext(ctx).Where("removed_at IS NULL").Order("id").Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read sites: %w", err)
+	}
+	return sitesOf(rows)
+}
+
+func sitesOf(rows []siteRow) ([]models.Site, error) {
+	sites := make([]models.Site, 0, len(rows))
+	for i := range rows {
+		site, err := rows[i].site()
+		if err != nil {
+			return nil, err
+		}
+		sites = append(sites, site)
+	}
+	return sites, nil
+}
+
+// SaveSite stores what an operator chose for a site: everything but runs, counts and creation.
+func (s *Store) SaveSite(ctx context.Context, site models.Site) error {
+	completeSite(&site)
+	row, err := newSiteRow(site)
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, func(tx *gorm.DB, _ int) error {
+		var known int64
+		if err := tx.Model(&siteRow{}).Where("id = ? AND removed_at IS NULL", site.ID).Count(&known).Error; err != nil {
+			return err
+		}
+		if known == 0 {
+			return notFound("site", site.ID)
+		}
+		return tx.Model(&row).Select("name", "name_key", "home", "home_key", "root", "root_key", "roots", "schedule",
+			"time_zone", "paused", "settings", "password", "next_due").Updates(&row).Error
+	})
+	if duplicate(err) {
+		return fmt.Errorf("save site %s: there is another one with this name or root: %w", site.Name, models.ErrConflict)
+	}
+	if err != nil {
+		return fmt.Errorf("save site %s: %w", site.Name, err)
+	}
+	return nil
+}
+
+// RemoveSite hides a site and frees its name and root. Its rows stay.
+func (s *Store) RemoveSite(ctx context.Context, id int64) error {
+	err := s.write(ctx, func(tx *gorm.DB, try int) error {
+		result := tx.Exec("UPDATE sites SET removed_at = ?, name_key = NULL, root_key = NULL WHERE id = ? AND removed_at IS NULL", now(), id)
+		if result.Error == nil && result.RowsAffected == 0 && try == 0 {
+			return notFound("site", id)
+		}
+		return result.Error
+	})
+	if err != nil {
+		return fmt.Errorf("remove site: %w", err)
+	}
+	return nil
+}
+
+// DueSites gives the sites that want a run: their time has come, or a trigger waits. Paused ones wait for triggers alone.
+func (s *Store) DueSites(ctx context.Context, at time.Time) ([]models.Site, error) {
+	var rows []siteRow
+	err := s.reads.WithContext(ctx).Where(`removed_at IS NULL AND ((paused = ? AND next_due <= ?)
+		OR id IN (SELECT site_id FROM triggers WHERE served_run = 0))`, false, at.UTC().Truncate(time.Microsecond)).Order("id").Find(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("read due sites: %w", err)
+	}
+	return sitesOf(rows)
+}
