@@ -112,13 +112,11 @@ func (s *Server) overviewPage(c echo.Context) error {
 
 func (s *Server) addSitePage(c echo.Context) error {
 	home := strings.TrimSpace(c.FormValue("home"))
-	body := siteBody{Home: &home}
-	site := models.Site{CreatedAt: s.deps.Now().UTC()}
-	if err := body.apply(s, &site); err != nil {
+	site, err := s.newSite(c.Request().Context(), &siteBody{Home: &home})
+	if err != nil {
 		return err
 	}
-	site, err := s.deps.Sites.AddSite(c.Request().Context(), site)
-	if err != nil {
+	if site, err = s.deps.Sites.AddSite(c.Request().Context(), site); err != nil {
 		return err
 	}
 	if _, err := s.startRun(c.Request().Context(), site, ""); err != nil {

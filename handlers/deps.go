@@ -28,12 +28,15 @@ type Deps struct {
 	Deliveries deliveryStore // optional: without it, rejected deliveries are kept in memory only
 	Tokens     tokenStore    // optional: without it, no bearer token is valid
 	Accounts   accountStore  // optional: without it, nobody can log in
-	Prober     prober        // optional: adding a site by its home page
 
 	Engine engine
 
 	// KeyFor gives the identity of a URL (sync/weburl) and the canonical spelling it stands for.
 	KeyFor func(url string) (models.Key, error)
+	// Discover makes a site of any URL that a user names: a sitemap is taken as it is, a home page is probed, with
+	// every try (all) or until one is found. Its errors are about the URL and may be shown. Optional: without it a
+	// site's roots are found by its first run.
+	Discover func(ctx context.Context, url string, all bool) (models.Site, Probe, error)
 	// CheckSchedule says why a cron specification with its time zone is refused, and when it fires next; optional.
 	CheckSchedule func(spec, zone string) (next []time.Time, err error)
 	// Ready reports whether the database answers and its schema is the one expected.

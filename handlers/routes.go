@@ -30,6 +30,7 @@ func (s *Server) routes() error {
 	api := e.Group(apiPrefix)
 	s.api = newAPI(e, api, s.deps.Version)
 	s.siteRoutes()
+	s.probeRoutes()
 	s.inventoryRoutes()
 	s.changeRoutes()
 	s.documentRoutes()

@@ -23,6 +23,7 @@ type Server struct {
 	metrics *metrics
 	rejects *rejectLog
 	limits  *limiter
+	logins  *limiter
 
 	streams    sync.WaitGroup
 	background sync.WaitGroup // log rows that are written after the answer
@@ -37,7 +38,8 @@ func New(deps Deps) (*Server, error) {
 	}
 	s := &Server{
 		deps: deps, log: deps.Log, echo: echo.New(), metrics: newMetrics(deps.Registry, deps.Version),
-		rejects: newRejectLog(), limits: newLimiter(deps.RatePerMinute, deps.Now), draining: make(chan struct{}),
+		rejects: newRejectLog(), limits: newLimiter(deps.RatePerMinute, deps.Now),
+		logins: newLimiter(loginsPerMinute, deps.Now), draining: make(chan struct{}),
 	}
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.handleError
@@ -48,6 +50,9 @@ func New(deps Deps) (*Server, error) {
 	}
 	return s, nil
 }
+
+// loginsPerMinute bounds attempts from one address and at one account; ten may come at once.
+const loginsPerMinute = 6
 
 // ServeHTTP makes the server an http.Handler, for tests and for callers with a server of their own.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -86,6 +87,78 @@ func (b *siteBody) apply(s *Server, site *models.Site) error {
 	return nil
 }
 
+// Probe is what looking for the sitemaps of a home page gave, each try with its result.
+type Probe struct {
+	Home       string      `json:"home"`
+	Generator  string      `json:"generator" doc:"Guess by the first sitemap that was chosen; unknown when there is none."`
+	Candidates []Candidate `json:"candidates"`
+}
+
+// Candidate is one place where a sitemap was looked for.
+type Candidate struct {
+	URL       string `json:"url"`
+	FinalURL  string `json:"final_url,omitempty" doc:"Where redirects led."`
+	Discovery string `json:"discovery_method"`
+	Status    int    `json:"status"`
+	Root      string `json:"root" doc:"urlset, sitemapindex, text, feed or none"`
+	Verdict   string `json:"verdict"`
+	Reason    string `json:"reason,omitempty"`
+	Entries   int    `json:"entries"`
+	Children  int    `json:"children"`
+	Chosen    bool   `json:"chosen"`
+}
+
+// newSite makes a site of what was said of it: probed where a probe is to be had, else with its host as name.
+func (s *Server) newSite(ctx context.Context, body *siteBody) (models.Site, error) {
+	var site models.Site
+	switch {
+	case body.Home == nil && len(body.Roots) == 0:
+		return site, models.Invalid("body.home", "for example https://example.com/", "a home page or a root is needed")
+	case body.Home != nil && !isWebURL(*body.Home):
+		return site, models.Invalid("body.home", "for example https://example.com/", "want an absolute http or https URL")
+	case len(body.Roots) == 0 && s.deps.Discover != nil:
+		found, err := s.discover(ctx, *body.Home, false)
+		if err != nil {
+			return site, err
+		}
+		site = found.site
+	}
+	rest := *body
+	if site.Home != "" {
+		rest.Home = nil // as the site itself has it, after redirects
+	}
+	if err := rest.apply(s, &site); err != nil {
+		return site, err
+	}
+	if site.Home == "" {
+		u, _ := url.Parse(site.Root)
+		site.Home = u.Scheme + "://" + u.Host + "/"
+	}
+	if site.Name == "" {
+		u, _ := url.Parse(site.Home)
+		site.Name = u.Host
+	}
+	site.CreatedAt = s.deps.Now().UTC()
+	return site, nil
+}
+
+type found struct {
+	site  models.Site
+	probe Probe
+}
+
+func (s *Server) discover(ctx context.Context, link string, all bool) (found, error) {
+	site, probe, err := s.deps.Discover(ctx, link, all)
+	var invalid *models.InvalidError
+	if err != nil && !errors.As(err, &invalid) && ctx.Err() == nil {
+		err = models.Invalid("body.home", "sitemapd probe shows every try", "%s", err.Error())
+	}
+	if probe.Candidates == nil {
+		probe.Candidates = []Candidate{}
+	}
+	return found{site, probe}, err
+}
+
 func isWebURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
@@ -118,15 +191,11 @@ func (s *Server) siteRoutes() {
 		OperationID: "add-site", Method: "POST", Path: "/sites", Tags: tags, Summary: "Follow a site",
 		Description: "Name its home page; the first run finds the sitemaps.", DefaultStatus: 201, Errors: []int{409, 422},
 	}, func(ctx context.Context, in *struct{ Body siteBody }) (*jsonOut[models.Site], error) {
-		var site models.Site
-		if in.Body.Home == nil && len(in.Body.Roots) == 0 {
-			return nil, models.Invalid("body.home", "for example https://example.com/", "a home page or a root is needed")
-		}
-		if err := in.Body.apply(s, &site); err != nil {
+		site, err := s.newSite(ctx, &in.Body)
+		if err != nil {
 			return nil, err
 		}
-		site.CreatedAt = s.deps.Now().UTC()
-		site, err := s.deps.Sites.AddSite(ctx, site)
+		site, err = s.deps.Sites.AddSite(ctx, site)
 		return &jsonOut[models.Site]{site}, err
 	})
 
@@ -155,6 +224,31 @@ func (s *Server) siteRoutes() {
 			return nil, err
 		}
 		return nil, s.deps.Sites.RemoveSite(ctx, site.ID)
+	})
+}
+
+func (s *Server) probeRoutes() {
+	register(s, ScopeWrite, huma.Operation{
+		OperationID: "probe", Method: "POST", Path: "/probe", Tags: []string{"sites"}, Summary: "Look for the sitemaps of a home page",
+		Description: "Every place that was tried, with its result. Nothing is stored.", Errors: []int{422},
+	}, func(ctx context.Context, in *struct {
+		Body struct {
+			_   struct{} `additionalProperties:"false"`
+			URL string   `json:"url" format:"uri" maxLength:"2048" example:"https://example.com/"`
+		}
+	}) (*jsonOut[Probe], error) {
+		if s.deps.Discover == nil {
+			return nil, unavailable("probing")
+		}
+		if !isWebURL(in.Body.URL) {
+			return nil, models.Invalid("body.url", "for example https://example.com/", "want an absolute http or https URL")
+		}
+		found, err := s.discover(ctx, in.Body.URL, true)
+		// A probe that found nothing still says where it looked.
+		if err != nil && len(found.probe.Candidates) == 0 {
+			return nil, err
+		}
+		return &jsonOut[Probe]{found.probe}, nil
 	})
 }
 

@@ -127,3 +127,9 @@ type Failure struct {
 	Status                         int
 	Title, Detail, Hint, RequestID string
 }
+
+// Account is one's own account.
+type Account struct {
+	Done    bool
+	Problem string
+}
