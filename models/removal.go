@@ -7,6 +7,9 @@ const (
 	StagePending  = "pending"  // missing from one complete walk
 	StageHeld     = "held"     // stopped by the mass guard until a person decides
 	StageApproved = "approved" // a person agreed: the next complete walk that still misses it removes it
+	// StageRejected: a person said that the page stays. It counts as listed, and its case stays undecided so that no new
+	// one begins, until a walk sees the page again (StageRestored).
+	StageRejected = "rejected"
 	// Ends of a removal.
 	StageRemoved  = "removed"
 	StageRestored = "restored"

@@ -298,9 +298,14 @@ func (s *Store) appendRow(args []any, b batch, d *models.Declaration) []any {
 		precision, zone, clip(d.Changefreq, maxChangefreq), priority, extensions, d.Fingerprint[:])
 }
 
-// Unstage takes back what a run staged for one document: its rows, its version, its findings.
+// Unstage takes back what a run staged for one document: its rows, its version, its findings. A new document keeps
+// its number.
 func (s *Store) Unstage(ctx context.Context, lease models.Lease, site, run int64, document int32) error {
 	if err := s.sweepDeclarations(ctx, lease, site, document, run-1); err != nil {
+		return fmt.Errorf("unstage document %d: %w", document, err)
+	}
+	err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error { return sweepVersions(tx, site, document, run-1) })
+	if err != nil {
 		return fmt.Errorf("unstage document %d: %w", document, err)
 	}
 	return nil

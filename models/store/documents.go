@@ -46,7 +46,7 @@ type versionRow struct {
 	Generator        string
 	Namespaces       string
 	FetchedAt        time.Time
-	ObservedAt       time.Time
+	ObservedAt       *time.Time
 	LastmodRaw       *string
 	Lastmod          *time.Time
 	LastmodPrecision uint8
@@ -59,6 +59,9 @@ type versionRow struct {
 	FirstKey         []byte
 	LastKey          []byte
 	FindingsHash     []byte
+	LastmodRecord    []byte
+	LastmodTrust     float64
+	LastmodShift     int64
 	Validation       []byte
 }
 
@@ -66,7 +69,7 @@ func (versionRow) TableName() string { return "document_versions" }
 
 // documentVersion is a version with its document's own columns.
 type documentVersion struct {
-	versionRow
+	Version  versionRow `gorm:"embedded"`
 	URLKey   []byte
 	URL      string
 	FirstRun int64
@@ -81,9 +84,10 @@ func newVersionRow(siteID, run int64, d *models.Document) (versionRow, error) {
 		Discovery: d.Discovery, Verdict: string(d.Verdict), Reason: d.Reason, Type: d.Type, Status: d.Status, FinalURL: d.FinalURL,
 		ContentType: d.ContentType, Encoding: d.Encoding, Compression: d.Compression, Bytes: d.Bytes, BytesInflated: d.BytesInflated,
 		Entries: d.Entries, Children: d.Children, ForeignEntries: d.Foreign, Duplicates: d.Duplicates, Generator: d.Generator,
-		Namespaces: string(namespaces), FetchedAt: stored(d.FetchedAt), ObservedAt: stored(d.ObservedAt), StaleSince: micros(d.StaleSince),
+		Namespaces: string(namespaces), FetchedAt: stored(d.FetchedAt), ObservedAt: storable(d.ObservedAt), StaleSince: micros(d.StaleSince),
 		Etag: d.ETag, LastModified: d.LastModified, ByteHash: d.ByteHash, SemanticHash: d.SemanticHash,
-		FindingsHash: d.FindingsHash, Validation: d.Validation}
+		FindingsHash: d.FindingsHash, LastmodRecord: d.LastmodRecord, LastmodTrust: d.LastmodTrust, LastmodShift: d.LastmodShift,
+		Validation: d.Validation}
 	if d.FirstKey != (models.Key{}) || d.LastKey != (models.Key{}) {
 		v.FirstKey, v.LastKey = d.FirstKey[:], d.LastKey[:]
 	}
@@ -95,18 +99,23 @@ func newVersionRow(siteID, run int64, d *models.Document) (versionRow, error) {
 	return v, nil
 }
 
-func (v *documentVersion) document() (models.Document, error) {
-	d := models.Document{SiteID: v.SiteID, Number: v.Document, URL: v.URL, Parent: v.Parent, Depth: v.Depth, Discovery: v.Discovery,
-		FirstRun: v.FirstRun, DocumentVersion: models.DocumentVersion{FromRun: v.FromRun, Verdict: models.Verdict(v.Verdict), Reason: v.Reason,
+func (row *documentVersion) document() (models.Document, error) {
+	v := &row.Version
+	d := models.Document{SiteID: v.SiteID, Number: v.Document, URL: row.URL, Parent: v.Parent, Depth: v.Depth, Discovery: v.Discovery,
+		FirstRun: row.FirstRun, DocumentVersion: models.DocumentVersion{FromRun: v.FromRun, Verdict: models.Verdict(v.Verdict), Reason: v.Reason,
 			Type: v.Type, Status: v.Status, FinalURL: v.FinalURL, ContentType: v.ContentType, Encoding: v.Encoding, Compression: v.Compression,
 			Bytes: v.Bytes, BytesInflated: v.BytesInflated, Entries: v.Entries, Children: v.Children, Foreign: v.ForeignEntries,
-			Duplicates: v.Duplicates, Generator: v.Generator, FetchedAt: v.FetchedAt.UTC(), ObservedAt: v.ObservedAt.UTC(),
+			Duplicates: v.Duplicates, Generator: v.Generator, FetchedAt: v.FetchedAt.UTC(),
 			StaleSince: micros(v.StaleSince), ETag: v.Etag, LastModified: v.LastModified, ByteHash: v.ByteHash, SemanticHash: v.SemanticHash,
-			FindingsHash: v.FindingsHash, Validation: v.Validation}}
+			FindingsHash: v.FindingsHash, LastmodRecord: v.LastmodRecord, LastmodTrust: v.LastmodTrust, LastmodShift: v.LastmodShift,
+			Validation: v.Validation}}
 	if v.ToRun != models.Open {
 		d.ToRun = v.ToRun
 	}
-	copy(d.Key[:], v.URLKey)
+	if v.ObservedAt != nil {
+		d.ObservedAt = v.ObservedAt.UTC()
+	}
+	copy(d.Key[:], row.URLKey)
 	copy(d.FirstKey[:], v.FirstKey)
 	copy(d.LastKey[:], v.LastKey)
 	if v.LastmodRaw != nil {
@@ -124,6 +133,7 @@ func (v *documentVersion) document() (models.Document, error) {
 // maxLastmod is the longest lastmod text that is kept, in bytes; no date is longer than 40.
 const maxLastmod = 1024
 
+// clip cuts bytes.
 func clip(text string, limit int) string {
 	if len(text) > limit {
 		return text[:limit]

@@ -46,8 +46,8 @@ func (s *Store) AcquireLease(ctx context.Context, host models.Key, owner string,
 		until, end := s.after(ttl)
 		lease.Epoch = row.Epoch + 1
 		if found.RowsAffected == 0 {
-			args := append([]any{host[:], owner, lease.Epoch}, end...)
-			err := tx.Exec("INSERT INTO host_leases (host, owner, epoch, until, beat) VALUES (?, ?, ?, "+until+", 0)", args...).Error
+			args := append([]any{owner, host[:], lease.Epoch}, end...) // GORM would spread bytes right after "("
+			err := tx.Exec("INSERT INTO host_leases (owner, host, epoch, until, beat) VALUES (?, ?, ?, "+until+", 0)", args...).Error
 			if duplicate(err) {
 				return models.ErrBusy // taken between our two statements
 			}

@@ -53,18 +53,25 @@ func (s *Store) sweepDocument(ctx context.Context, lease models.Lease, siteID in
 		return err
 	}
 	return s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
-		for _, text := range []string{
-			"DELETE FROM findings WHERE site_id = ? AND document = ? AND from_run > ?",
-			"DELETE FROM document_versions WHERE site_id = ? AND document = ? AND from_run > ?",
-			"UPDATE document_versions SET to_run = 9223372036854775807 WHERE site_id = ? AND document = ? AND to_run > ? AND to_run < 9223372036854775807",
-			"DELETE FROM documents WHERE site_id = ? AND document = ? AND first_run > ?",
-		} {
-			if err := tx.Exec(text, siteID, document, seen).Error; err != nil {
-				return err
-			}
+		if err := sweepVersions(tx, siteID, document, seen); err != nil {
+			return err
 		}
-		return nil
+		return tx.Exec("DELETE FROM documents WHERE site_id = ? AND document = ? AND first_run > ?", siteID, document, seen).Error
 	})
+}
+
+// sweepVersions takes back versions and findings of a document above a run.
+func sweepVersions(tx *gorm.DB, siteID int64, document int32, seen int64) error {
+	for _, text := range []string{
+		"DELETE FROM findings WHERE site_id = ? AND document = ? AND from_run > ?",
+		"DELETE FROM document_versions WHERE site_id = ? AND document = ? AND from_run > ?",
+		"UPDATE document_versions SET to_run = 9223372036854775807 WHERE site_id = ? AND document = ? AND to_run > ? AND to_run < 9223372036854775807",
+	} {
+		if err := tx.Exec(text, siteID, document, seen).Error; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) sweepDeclarations(ctx context.Context, lease models.Lease, siteID int64, document int32, seen int64) error {

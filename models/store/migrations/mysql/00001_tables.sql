@@ -103,7 +103,7 @@ CREATE TABLE IF NOT EXISTS document_versions (
   generator         BLOB NOT NULL,
   namespaces        MEDIUMBLOB NOT NULL,  -- JSON
   fetched_at        DATETIME(6) NOT NULL,
-  observed_at       DATETIME(6) NOT NULL,
+  observed_at       DATETIME(6),
   lastmod_raw       VARBINARY(1024),
   lastmod           DATETIME(6),
   lastmod_precision TINYINT NOT NULL,
@@ -116,6 +116,9 @@ CREATE TABLE IF NOT EXISTS document_versions (
   first_key         BINARY(16),
   last_key          BINARY(16),
   findings_hash     VARBINARY(64),
+  lastmod_record    MEDIUMBLOB,
+  lastmod_trust     DOUBLE NOT NULL,
+  lastmod_shift     BIGINT NOT NULL,
   validation        MEDIUMBLOB,           -- JSON
   PRIMARY KEY (site_id, document, from_run)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
@@ -165,6 +168,7 @@ CREATE TABLE IF NOT EXISTS removals (
   url               MEDIUMBLOB NOT NULL,
   reason            MEDIUMBLOB NOT NULL,
   moved_to          MEDIUMBLOB NOT NULL,
+  moved_key         BINARY(16),
   evidence          MEDIUMBLOB,              -- JSON
   ruling            TINYINT NOT NULL,  -- 0 none, 1 approved, 2 rejected by a person
   ruled_run         BIGINT NOT NULL,  -- run that was current then

@@ -102,7 +102,7 @@ CREATE TABLE IF NOT EXISTS document_versions (
   generator         TEXT NOT NULL,
   namespaces        TEXT NOT NULL,  -- JSON
   fetched_at        DATETIME NOT NULL,
-  observed_at       DATETIME NOT NULL,
+  observed_at       DATETIME,
   lastmod_raw       TEXT,
   lastmod           DATETIME,
   lastmod_precision INTEGER NOT NULL,
@@ -115,6 +115,9 @@ CREATE TABLE IF NOT EXISTS document_versions (
   first_key         BLOB,
   last_key          BLOB,
   findings_hash     BLOB,
+  lastmod_record    BLOB,
+  lastmod_trust     REAL NOT NULL,
+  lastmod_shift     INTEGER NOT NULL,
   validation        BLOB,           -- JSON
   PRIMARY KEY (site_id, document, from_run)
 ) WITHOUT ROWID;
@@ -172,6 +175,7 @@ CREATE TABLE IF NOT EXISTS removals (
   url         TEXT NOT NULL,
   reason      TEXT NOT NULL,
   moved_to    TEXT NOT NULL,
+  moved_key   BLOB,
   evidence    BLOB,              -- JSON
   ruling      INTEGER NOT NULL,  -- 0 none, 1 approved, 2 rejected by a person
   ruled_run   INTEGER NOT NULL,  -- run that was current then
