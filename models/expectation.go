@@ -31,6 +31,7 @@ type Expectation struct {
 	PreviousURL string     `json:"previous_url,omitempty"`
 	Modified    *time.Time `json:"modified,omitempty"` // what the message says, to the second
 	OpenedAt    time.Time  `json:"opened_at"`          // when the message arrived
+	OpenedRun   int64      `json:"opened_run"`         // run that first looked
 	Checks      int        `json:"checks"`
 	NextCheck   *time.Time `json:"next_check,omitempty"` // nil once decided
 	Outcome     string     `json:"outcome"`

@@ -40,6 +40,7 @@ type storage interface {
 	Finish(ctx context.Context, lease models.Lease, run models.Run, served []int64, next *time.Time) error
 	FailRun(ctx context.Context, lease models.Lease, site, run int64, message string) error
 	PendingTriggers(ctx context.Context, site int64) ([]models.Trigger, error)
+	expectationStorage
 }
 
 // web is what a run needs of the web; *fetch.Client has it.
@@ -67,6 +68,7 @@ type Options struct {
 	NextDue  func(site models.Site, after time.Time) *time.Time // by the site's schedule; nil: never
 	Progress func(models.Progress)                              // called often, must not block
 	Observe  func(site models.Site, run models.Run)             // called once for each run that ended
+	Expected func(site models.Site, e models.Expectation)       // called once for each expectation that was decided
 }
 
 // Policy says when a page that left its documents counts as removed.
@@ -124,6 +126,7 @@ type Request struct {
 	SiteID  int64
 	Cause   string // models.Cause…
 	Confirm bool   // make the confirming walk at once, within the same run
+	Full    bool   // never aim at single documents, whatever the triggers name
 	// Busy says how long to wait for the host's lease while somebody else holds it.
 	Busy time.Duration
 }

@@ -13,10 +13,9 @@ var ladder = []time.Duration{15 * time.Second, time.Minute, 5 * time.Minute, 30 
 
 // sight is what the inventory says of a page when an expectation is checked.
 type sight struct {
-	listed  bool       // live, and its document was read
-	pending bool       // missing from a complete walk, or removed
+	listed  bool       // live
 	lastmod *time.Time // declared
-	since   time.Time  // when the run that recorded this version began
+	fresh   bool       // this version was recorded by a run that began after the message
 }
 
 // met tells whether what a message said has become true. A page that has no lastmod (terms, users, core before 6.5)
@@ -33,7 +32,7 @@ func met(e models.Expectation, now, before sight) bool {
 	switch {
 	case !now.listed:
 		return false
-	case now.lastmod == nil || now.since.After(e.OpenedAt):
+	case now.lastmod == nil || now.fresh:
 		return true
 	case e.Modified != nil:
 		return !now.lastmod.Before(e.Modified.Truncate(time.Second))

@@ -11,7 +11,7 @@ func TestMet(t *testing.T) {
 	t.Parallel()
 	opened := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	before, after := opened.Add(-time.Hour), opened.Add(time.Second)
-	live := func(lastmod *time.Time, since time.Time) sight { return sight{listed: true, lastmod: lastmod, since: since} }
+	live := func(lastmod *time.Time, fresh bool) sight { return sight{listed: true, lastmod: lastmod, fresh: fresh} }
 	tests := []struct {
 		name     string
 		kind     string
@@ -19,16 +19,16 @@ func TestMet(t *testing.T) {
 		now, was sight
 		want     bool
 	}{
-		{name: "published and listed", kind: models.ExpectListed, now: live(&before, before), want: true},
+		{name: "published and listed", kind: models.ExpectListed, now: live(&before, false), want: true},
 		{name: "published, not listed yet", kind: models.ExpectListed},
-		{name: "deleted, still listed", kind: models.ExpectGone, now: live(&before, before)},
-		{name: "deleted and missing", kind: models.ExpectGone, now: sight{pending: true}, want: true},
-		{name: "moved, both listed", kind: models.ExpectMoved, now: live(nil, before), was: live(nil, before)},
-		{name: "moved, the new one alone", kind: models.ExpectMoved, now: live(nil, before), want: true},
-		{name: "changed, recorded since", kind: models.ExpectChanged, now: live(&before, after), want: true},
-		{name: "changed, the old lastmod", kind: models.ExpectChanged, now: live(&before, before)},
-		{name: "changed, the lastmod of the message", kind: models.ExpectChanged, modified: &after, now: live(&after, before), want: true},
-		{name: "changed, no lastmod to tell by", kind: models.ExpectChanged, now: live(nil, before), want: true},
+		{name: "deleted, still listed", kind: models.ExpectGone, now: live(&before, false)},
+		{name: "deleted and missing", kind: models.ExpectGone, now: sight{}, want: true},
+		{name: "moved, both listed", kind: models.ExpectMoved, now: live(nil, false), was: live(nil, false)},
+		{name: "moved, the new one alone", kind: models.ExpectMoved, now: live(nil, false), want: true},
+		{name: "changed, recorded since", kind: models.ExpectChanged, now: live(&before, true), want: true},
+		{name: "changed, the old lastmod", kind: models.ExpectChanged, now: live(&before, false)},
+		{name: "changed, the lastmod of the message", kind: models.ExpectChanged, modified: &after, now: live(&after, false), want: true},
+		{name: "changed, no lastmod to tell by", kind: models.ExpectChanged, now: live(nil, false), want: true},
 		{name: "changed, not listed", kind: models.ExpectChanged},
 	}
 	for _, tt := range tests {

@@ -51,8 +51,13 @@ type answer struct {
 
 // fetch asks for a document, with the validators of the version that its rows came from.
 func (r *run) fetch(ctx context.Context, d *document, b *bench) answer {
-	a := answer{before: d.good()}
-	req := fetch.Request{URL: d.URL, Origin: r.site.Root, Kind: fetch.Document, NoCache: r.noCache(),
+	return r.fetchURL(ctx, d, b, d.URL, d.good())
+}
+
+// fetchURL asks for a document under a URL, with the validators of a version if there is one to compare with.
+func (r *run) fetchURL(ctx context.Context, d *document, b *bench, at string, before *models.DocumentVersion) answer {
+	a := answer{before: before}
+	req := fetch.Request{URL: at, Origin: r.site.Root, Kind: fetch.Document, NoCache: r.noCache(),
 		Username: r.site.Settings.Username, Password: r.site.Settings.Password, MaxWire: r.o.MaxBody}
 	if a.before != nil {
 		req.ETag, req.LastModified, req.ValidatedURL = a.before.ETag, a.before.LastModified, a.before.FinalURL

@@ -30,6 +30,9 @@ type run struct {
 	order     []*document // in walk order
 	numbers   int32       // highest document number given out
 	undecided map[models.Key]*models.Removal
+	expected  []models.Expectation // open ones
+	vouched   map[models.Key]bool  // pages that a hook says are gone
+	target    map[int32]bool       // documents that a targeted run reads beside the roots; nil for a full run
 	benches   sync.Pool
 	slots     chan struct{} // one for each document being parsed and staged
 
@@ -55,7 +58,7 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 	for _, t := range triggers {
 		r.served = append(r.served, t.ID)
 	}
-	r.record, err = r.o.Store.BeginRun(ctx, r.lease, r.site.ID, models.Run{SiteID: r.site.ID, Cause: r.request.Cause,
+	r.record, err = r.o.Store.BeginRun(ctx, r.lease, r.site.ID, models.Run{SiteID: r.site.ID, Cause: r.cause(ctx),
 		StartedAt: micros(r.o.Now()), Triggers: r.served, Baseline: r.site.CurrentRun == 0})
 	if err != nil {
 		return models.Run{}, fmt.Errorf("begin run: %w", err)
@@ -66,7 +69,13 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 	if err := r.prepare(ctx); err != nil {
 		return r.record, err
 	}
-	r.log.Info("run started", "cause", r.record.Cause, "triggers", len(r.served))
+	if err := r.expect(ctx, triggers); err != nil {
+		return r.record, err
+	}
+	if err := r.aimAt(ctx, triggers); err != nil {
+		return r.record, err
+	}
+	r.log.Info("run started", "cause", r.record.Cause, "triggers", len(r.served), "targeted", r.record.Targeted)
 	if err := r.walk(ctx); err != nil {
 		return r.record, err
 	}
@@ -79,7 +88,56 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 			return r.record, err
 		}
 	}
-	return r.record, r.settle(ctx, s)
+	if err := r.settle(ctx, s); err != nil {
+		return r.record, err
+	}
+	r.check(ctx)
+	return r.record, nil
+}
+
+// cause turns a scheduled run into a recheck when what a hook said is still to be seen.
+func (r *run) cause(ctx context.Context) string {
+	if r.request.Cause != models.CauseCron {
+		return r.request.Cause
+	}
+	open, err := r.o.Store.Expectations(ctx, r.site.ID)
+	if err != nil {
+		return r.request.Cause // the run itself will say what is wrong with the database
+	}
+	for _, e := range open {
+		if e.NextCheck != nil && !e.NextCheck.After(r.o.Now()) {
+			return models.CauseRecheck
+		}
+	}
+	return r.request.Cause
+}
+
+// aimAt makes the run a targeted one where its triggers name their pages.
+func (r *run) aimAt(ctx context.Context, triggers []models.Trigger) error {
+	if r.record.Cause == models.CauseCron || r.record.Cause == models.CauseConfirm || r.record.Cause == models.CauseManual {
+		return nil
+	}
+	var keys []models.Key
+	for _, e := range r.expected {
+		keys = append(keys, e.Key)
+		if e.PreviousKey != (models.Key{}) {
+			keys = append(keys, e.PreviousKey)
+		}
+	}
+	rows, err := r.o.Store.Elsewhere(ctx, r.site.ID, sortKeys(keys))
+	if err != nil {
+		return fmt.Errorf("find the documents of named pages: %w", err)
+	}
+	listed := map[models.Key]int32{}
+	for _, row := range rows {
+		listed[row.Key] = row.Document
+	}
+	r.target = r.aim(triggers, func(key models.Key) (int32, bool) {
+		number, ok := listed[key]
+		return number, ok
+	})
+	r.record.Targeted = r.target != nil
+	return nil
 }
 
 // conclude is the one exit: a run that failed leaves nothing visible, and says so.
@@ -165,7 +223,7 @@ func authorityOf(identity []byte) string {
 
 // noCache asks caches for the origin's word when somebody waits for a change.
 func (r *run) noCache() bool {
-	switch r.request.Cause {
+	switch r.record.Cause {
 	case models.CauseHook, models.CausePing, models.CauseRecheck, models.CauseConfirm:
 		return true
 	}

@@ -29,6 +29,9 @@ type settlement struct {
 	twice   bool                 // a second walk was made
 	began   map[models.Key]int64 // first runs of pages that had been removed before
 
+	postponed []place             // absences that a targeted run may not judge
+	waiting   map[models.Key]bool // undecided removals that a targeted run may not judge
+
 	migrated map[place]move // missing pages that a move of the whole site took along
 	renamed  map[place]move // missing pages that redirect to a listed one
 	answers  map[place]int  // what missing pages answered when they were asked, by status
@@ -92,6 +95,9 @@ func (r *run) meet(ctx context.Context) (*settlement, error) {
 
 // unlisted stages the end of documents that the walk did not come to: gone when the walk was complete, else unreached.
 func (r *run) unlisted(ctx context.Context) error {
+	if r.target != nil {
+		return nil // a targeted run says nothing of what it did not read
+	}
 	complete := r.verdict() == models.VerdictComplete
 	for _, d := range sortedByNumber(r.documents) {
 		switch {
@@ -202,12 +208,18 @@ func (r *run) settle(ctx context.Context, s *settlement) error {
 			return err
 		}
 	}
-	if verdict != models.VerdictComplete {
-		if err := r.postpone(ctx, s); err != nil {
+	if r.target != nil {
+		s.vouched(r.vouched)
+	}
+	if verdict != models.VerdictComplete || len(s.postponed) > 0 {
+		if err := r.postpone(ctx, s, verdict); err != nil {
 			return err
 		}
-	} else if err := r.moves(ctx, s); err != nil {
-		return err
+	}
+	if verdict == models.VerdictComplete && r.target == nil {
+		if err := r.moves(ctx, s); err != nil {
+			return err
+		}
 	}
 	r.tally(s)
 	if err := r.remove(ctx, s, verdict == models.VerdictComplete); err != nil {
@@ -247,14 +259,18 @@ func (r *run) edit(ctx context.Context, number int32, e *edit) error {
 }
 
 // postpone keeps the question open where pages left a document while the walk was incomplete.
-func (r *run) postpone(ctx context.Context, s *settlement) error {
+func (r *run) postpone(ctx context.Context, s *settlement, verdict models.Verdict) error {
+	open := s.postponed
+	if verdict != models.VerdictComplete {
+		open = append(slices.Clone(open), s.missing...)
+	}
 	var last int32 = -1
 	byNumber := map[int32]*document{}
 	for _, d := range r.documents {
 		byNumber[d.Number] = d
 	}
-	documents := make([]int32, 0, len(s.missing))
-	for _, p := range s.missing {
+	documents := make([]int32, 0, len(open))
+	for _, p := range open {
 		documents = append(documents, p.document)
 	}
 	slices.Sort(documents)
@@ -268,6 +284,22 @@ func (r *run) postpone(ctx context.Context, s *settlement) error {
 		}
 	}
 	return nil
+}
+
+// vouched keeps, in a targeted run, only the absences that a hook named: the others may be page shifts into documents
+// that were not read. Undecided removals wait for a full run as well.
+func (s *settlement) vouched(named map[models.Key]bool) {
+	kept := s.missing[:0:0]
+	for _, p := range s.missing {
+		if named[p.key] {
+			kept = append(kept, p)
+		} else {
+			s.postponed = append(s.postponed, p)
+		}
+	}
+	s.missing = kept
+	s.waiting = s.lost
+	s.lost = map[models.Key]bool{}
 }
 
 // tally counts what the documents and their meeting gave.
@@ -306,11 +338,14 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	undecided := map[string]int64{}
 	for key := range s.lost {
 		removal := *r.undecided[key]
-		proof.confirmed = s.twice
+		proof.confirmed = s.twice || r.vouched[key]
 		if r.o.Policy.carryOn(&removal, confirmAfter, releaseAfter, proof, held.why(removal.Document)) {
 			changed = append(changed, removal)
 		}
 		r.decided(&removal, closing, undecided)
+	}
+	for key := range s.waiting {
+		undecided[r.undecided[key].Stage]++
 	}
 	slices.SortFunc(changed, func(a, b models.Removal) int { return bytes.Compare(a.Key[:], b.Key[:]) })
 	if err := r.saveRemovals(ctx, changed); err != nil {
@@ -336,6 +371,9 @@ func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held
 	at := place{row.Key, row.Document}
 	proof.confirmed = s.twice && s.agreed[at]
 	removal := r.o.Policy.openCase(row, proof, held)
+	if r.vouched[row.Key] && removal.Stage == models.StagePending {
+		r.o.Policy.remove(&removal, proof, "a hook said that it is gone, and a complete walk misses it")
+	}
 	if m, ok := s.migrated[at]; ok {
 		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageMigrated, proof.run, 0
 		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "the whole site moved"
@@ -429,8 +467,8 @@ func (r *run) finish(ctx context.Context, verdict models.Verdict) error {
 	c, now := &r.record.Counts, micros(r.o.Now())
 	r.record.Verdict, r.record.FinishedAt, r.record.Current = verdict, &now, true
 	r.record.Reason = r.reason(verdict)
-	if verdict != models.VerdictComplete {
-		stale, err := r.o.Store.CountListed(ctx, r.site.ID, r.failedDocuments())
+	if failed := r.failedDocuments(); len(failed) > 0 {
+		stale, err := r.o.Store.CountListed(ctx, r.site.ID, failed)
 		if err != nil {
 			return fmt.Errorf("count stale pages: %w", err)
 		}
@@ -490,7 +528,7 @@ func (r *run) reason(verdict models.Verdict) string {
 func (r *run) failedDocuments() []int32 {
 	var out []int32
 	for _, d := range sortedByNumber(r.documents) {
-		if d.failed {
+		if !d.Verdict.Read() && d.Verdict != models.VerdictGone && !d.alias {
 			out = append(out, d.Number)
 		}
 	}

@@ -169,6 +169,9 @@ func (r *run) next(level []*document, depth int) []*document {
 				r.limit(d.URL, "too-many-documents", fmt.Sprintf("the site lists more than %d documents", r.o.MaxDocuments))
 				continue
 			}
+			if !r.wanted(c) {
+				continue
+			}
 			if child := r.claim(models.Key(weburl.KeyOf(c.id)), c.url, d, "sitemap_index"); child != nil {
 				child.declared = c.lastmod
 				next = append(next, child)
@@ -176,6 +179,15 @@ func (r *run) next(level []*document, depth int) []*document {
 		}
 	}
 	return next
+}
+
+// wanted tells whether this walk reads a child: a targeted one reads what it aims at and what it has never seen.
+func (r *run) wanted(c child) bool {
+	if r.target == nil {
+		return true
+	}
+	d := r.documents[models.Key(weburl.KeyOf(c.id))]
+	return d == nil || !d.known || d.Type == typeIndex || r.target[d.Number] || d.Verdict == models.VerdictGone
 }
 
 // childrenOf gives what an index lists: as read in this walk, else, when the site said that it did not change, or it

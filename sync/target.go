@@ -1,0 +1,162 @@
+package syncer
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// A targeted run answers a hook with a handful of requests: the roots, the document that lists the named page, and the
+// one where it will appear. It states only what it saw; full runs remain the truth.
+
+const (
+	targetPages     = 20 // more named pages than this are a full run's work
+	targetDocuments = 8  // a site with no more documents is read whole as cheaply
+)
+
+// aim decides whether this run can be targeted, and at which documents. Every trigger must name its pages.
+func (r *run) aim(triggers []models.Trigger, listed func(models.Key) (int32, bool)) map[int32]bool {
+	if r.record.Baseline || r.request.Full || r.request.Confirm || len(r.documents) <= targetDocuments || len(r.expected) == 0 || len(r.expected) > targetPages {
+		return nil
+	}
+	for _, t := range triggers {
+		if len(t.Hints) == 0 {
+			return nil
+		}
+		for _, h := range t.Hints {
+			if _, ok := r.ownKey(h.URL); !ok || h.Expect == "" {
+				return nil // a settings change, a bulk edit, a foreign page: look at everything
+			}
+		}
+	}
+	target := map[int32]bool{}
+	for i := range r.expected {
+		e := &r.expected[i]
+		for _, key := range []models.Key{e.Key, e.PreviousKey} {
+			if number, ok := listed(key); ok {
+				target[number] = true
+			}
+		}
+		if e.Kind == models.ExpectGone {
+			continue
+		}
+		for _, d := range r.ends(postTypes(triggers, e)) {
+			target[d.Number] = true
+		}
+	}
+	return target
+}
+
+func postTypes(triggers []models.Trigger, e *models.Expectation) string {
+	for _, t := range triggers {
+		if t.ID != e.Trigger {
+			continue
+		}
+		for _, h := range t.Hints {
+			if h.URL == e.URL {
+				return h.PostType
+			}
+		}
+	}
+	return ""
+}
+
+// ends gives the first and last document of each series that may list pages of a type: WordPress core appends by ID,
+// plugins sort by date, so a page appears at one of the two ends. Without a match by name all series count.
+func (r *run) ends(postType string) []*document {
+	series := map[string][]*document{}
+	for _, d := range r.documents {
+		if d.Type == "urlset" && d.Verdict != models.VerdictGone {
+			name, _ := seriesOf(d.URL)
+			series[name] = append(series[name], d)
+		}
+	}
+	names := make([]string, 0, len(series))
+	for name := range series {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if matching := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !ofType(name, postType) }); postType != "" && len(matching) > 0 {
+		names = matching
+	}
+	var out []*document
+	for _, name := range names {
+		s := series[name]
+		slices.SortFunc(s, func(a, b *document) int {
+			_, x := seriesOf(a.URL)
+			_, y := seriesOf(b.URL)
+			return x - y
+		})
+		out = append(out, s[0])
+		if len(s) > 1 {
+			out = append(out, s[len(s)-1])
+		}
+	}
+	return out
+}
+
+// seriesOf splits the number off a file's name: post-sitemap2.xml is the second of post-sitemap.xml.
+func seriesOf(raw string) (name string, number int) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw, 0
+	}
+	text := u.Path
+	if u.RawQuery != "" {
+		text += "?" + u.RawQuery
+	}
+	end := strings.LastIndexAny(text, "0123456789")
+	if end < 0 {
+		return text, 1
+	}
+	start := end
+	for start > 0 && text[start-1] >= '0' && text[start-1] <= '9' {
+		start--
+	}
+	n, err := strconv.Atoi(text[start : end+1])
+	if err != nil {
+		return text, 1
+	}
+	return strings.TrimSuffix(text[:start], "-") + text[end+1:], n
+}
+
+// ofType tells whether a series' name is that of a post type, in core's, Yoast's and Rank Math's ways.
+func ofType(series, postType string) bool {
+	return strings.Contains(series, "-posts-"+postType+".") || strings.Contains(series, "/"+postType+"-sitemap") ||
+		strings.Contains(series, "sitemap-subtype="+postType+"&")
+}
+
+// likely gives the documents that should say what an expectation says.
+func (r *run) likely(e *models.Expectation, page *models.Page) []*document {
+	var out []*document
+	for _, d := range r.order {
+		if page != nil && d.URL == page.Document && d.Type == "urlset" {
+			out = append(out, d)
+		}
+	}
+	if len(out) == 0 && e.Kind != models.ExpectGone {
+		out = r.ends("")
+	}
+	return out[:min(len(out), 2)]
+}
+
+// pastCaches adds a parameter that makes a URL new to every cache on the way; sitemaps ignore it.
+func pastCaches(raw string, run int64, check int) string {
+	separator := "?"
+	if strings.Contains(raw, "?") {
+		separator = "&"
+	}
+	return raw + separator + "_sd=" + strconv.FormatInt(run, 36) + "-" + strconv.Itoa(check)
+}
+
+// has tells whether a document lists a page; index must have run.
+func (c *collection) has(key models.Key) bool {
+	_, found := slices.BinarySearchFunc(c.order, key, func(o ordered, k models.Key) int {
+		return bytes.Compare(c.entries[o.entry].key[:], k[:])
+	})
+	return found
+}
