@@ -1,0 +1,395 @@
+package canonical
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Listing is what sitemaps say of a page, as far as reports need it.
+type Listing struct {
+	Listed    bool
+	Documents []string // that list it, or a variant of it
+	Lastmod   time.Time
+	Previous  time.Time // lastmod before the last change, zero if it never moved
+}
+
+// Case is one page to report on. Fields that are not known stay zero, and
+// nothing is reported about them: absence of knowledge is no finding.
+type Case struct {
+	Evidence     Evidence
+	Verdict      Verdict
+	Listing      Listing
+	Published    bool            // a hook, the REST API or an earlier sitemap said that the page is published
+	Home         Key             // of the site's home page
+	TargetListed *bool           // whether the canonical target is in a sitemap of its site
+	Dependents   int             // pages that declare this page's target
+	SitePages    int             // live pages of the site
+	Soft404      bool            // this page is the host's page for missing URLs
+	BareArchive  bool            // archive, home or search on WordPress core, which prints no canonical there
+	Failures     Failures        // of this page
+	NoReturn     []string        // hreflang targets that do not name this page back
+	NonCanonical []string        // hreflang targets that declare another URL
+	PageDate     time.Time       // modification date that the page itself gives
+	ContentMoved *bool           // whether the content changed since the look before
+	Variants     []string        // other listed URLs that differ only in scheme, www or slash
+	Flapping     bool            //
+	Muted        map[string]bool // codes that are muted for this page now
+}
+
+// Report classifies everything that is wrong with one page, in the catalogue's order.
+func Report(c Case) []Finding {
+	r := reporter{c: &c}
+	r.sitemap()
+	r.declaration()
+	r.target()
+	r.signals()
+	r.lastmod()
+	var out []Finding
+	for _, k := range catalogue {
+		if c.Muted[k.Code] {
+			continue
+		}
+		for _, f := range r.found {
+			if f.Code == k.Code {
+				f.Severity = k.Severity
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+type reporter struct {
+	c     *Case
+	found []Finding
+}
+
+// say adds a finding; it may be nil the item that shows it.
+func (r *reporter) say(code string, it *Item, format string, args ...any) {
+	f := Finding{Code: code, Page: r.c.Evidence.Source, Text: fmt.Sprintf(format, args...)}
+	if it != nil {
+		f.Target, f.Evidence, f.Place, f.Line, f.Offset = it.URL, it.Source, it.Place, it.Line, it.Offset
+	}
+	if rel := r.effective(); rel != nil {
+		f.Rule = rel.Rule
+		if it == nil {
+			f.Target = rel.Target
+		}
+	}
+	r.found = append(r.found, f)
+}
+
+// effective is the declared relationship that counts, nil if there is none.
+func (r *reporter) effective() *Relationship {
+	if v := &r.c.Verdict; len(v.Relationships) > 0 && v.Relationships[0].Method.Explicit() {
+		return &v.Relationships[0]
+	}
+	return nil
+}
+
+// sitemap reports on listed pages that should not be, and the other way round.
+func (r *reporter) sitemap() {
+	c, ev := r.c, &r.c.Evidence
+	if !c.Listing.Listed {
+		r.unlisted()
+		return
+	}
+	switch ev.Reading {
+	case ReadingGone:
+		how := "once"
+		if c.Failures.Confirmed() {
+			how = "confirmed by a second look"
+		}
+		if c.Published {
+			r.say(FindingListedUndeclared, nil, "answers %d, %s", ev.Status, how)
+		}
+		r.say(FindingSitemapNotFound, nil, "answers %d, %s", ev.Status, how)
+	case ReadingTempFail, ReadingMaintenance:
+		r.say(FindingSitemapServerError, nil, "answers %d", ev.Status)
+	case ReadingUnreachable:
+		r.say(FindingSitemapServerError, nil, "does not answer")
+	case ReadingDenied, ReadingError:
+		r.say(FindingSitemapDenied, nil, "answers %d", ev.Status)
+	case ReadingChallenge:
+		r.say(FindingChallenge, nil, "%s stands in the page's place", ev.Challenge)
+	case ReadingRobots:
+		r.say(FindingSitemapBlocked, nil, "robots.txt forbids to fetch it")
+	case ReadingTruncated:
+		r.say(FindingTruncated, nil, "ends before its head does")
+	case ReadingRedirect:
+		if hops := ev.Of(KindRedirectPermanent, KindRedirectTemporary); len(hops) > 0 {
+			last := hops[len(hops)-1]
+			r.say(FindingSitemapRedirect, &hops[0], "redirects with %d in %d hop(s) to %s", hops[0].Status, len(hops), last.URL)
+		}
+	}
+	if ev.Robots.NoIndex && ev.Reading.Clean() {
+		r.say(FindingSitemapNoindex, nil, "noindex in %s", strings.Join(ev.Robots.NoIndexFrom, " and "))
+	}
+	if c.Soft404 {
+		r.say(FindingSitemapSoft404, nil, "answers %d with the host's page for missing URLs", ev.Status)
+	}
+	if rel := r.effective(); rel != nil && rel.Scope != ScopeSelf && rel.Target != "" && !r.isAMP(rel) {
+		it := r.declaring()
+		r.say(FindingSitemapNonCanonical, it, "declares %s (%s, %s)", rel.Target, rel.Scope, rel.Status)
+	}
+	if len(c.Listing.Documents) > 1 || len(c.Variants) > 0 {
+		r.say(FindingListedTwice, nil, "listed in %d document(s), %d variant(s): %s", len(c.Listing.Documents), len(c.Variants),
+			strings.Join(append(append([]string{}, c.Listing.Documents...), c.Variants...), " "))
+	}
+	for _, it := range ev.Of(KindSitemap) {
+		if u := parseBase(it.URL); u != nil && isPrivateHost(u.Host) && !c.Home.IsZero() && it.HasHint(HintLeakedHost) {
+			r.say(FindingForeignHost, &it, "listed as %s", it.URL)
+		}
+	}
+}
+
+func (r *reporter) unlisted() {
+	c, ev := r.c, &r.c.Evidence
+	if rel := r.effective(); c.Published && ev.Reading == ReadingRead && !ev.Robots.NoIndex && rel != nil && rel.Scope == ScopeSelf {
+		r.say(FindingUnlisted, nil, "published, indexable and canonical, but in no sitemap")
+	}
+}
+
+// isAMP says whether the page is the AMP twin of the page that it declares.
+func (r *reporter) isAMP(rel *Relationship) bool {
+	return strings.Contains(strings.ToLower(rel.Source), "/amp") && strings.HasPrefix(rel.Source, strings.TrimSuffix(rel.Target, "/"))
+}
+
+// declaring is the accepted declaration that counts first.
+func (r *reporter) declaring() *Item {
+	if d := r.c.Evidence.Declared(); len(d) > 0 {
+		return &d[0]
+	}
+	return nil
+}
+
+// declaration reports on how the canonical URL is declared.
+func (r *reporter) declaration() {
+	c, ev := r.c, &r.c.Evidence
+	var outside, bad *Item
+	for i := range ev.Items {
+		it := &ev.Items[i]
+		switch {
+		case it.Kind == KindLookalike && it.HasHint(HintHeaderMalformed):
+			r.say(FindingMalformed, it, "Link header cannot be read: %s", it.Raw)
+		case it.Kind == KindLookalike:
+			r.say(FindingLookalike, it, "no canonical declaration: %s", it.Source)
+		case !it.Declares():
+		case it.Reason == ReasonInBody:
+			outside = it
+		case it.Reason == ReasonInNoscript || it.Reason == ReasonInTemplate || it.Reason == ReasonInSVG:
+			r.say(FindingInert, it, "stands in %s", it.Place)
+		case it.Reason == ReasonDuplicate:
+			r.say(FindingDuplicate, it, "declared %d times", it.Ordinal)
+		case it.Reason == ReasonEmptyTarget || it.Reason == ReasonMalformed || it.Reason == ReasonBadScheme || it.Reason == ReasonNoHref:
+			bad = it
+			r.say(FindingMalformed, it, "%s: %q", strings.ReplaceAll(string(it.Reason), "_", " "), it.Raw)
+		case it.Accepted:
+			r.form(it)
+		}
+	}
+	if outside != nil {
+		what := "stands in the body"
+		if h := ev.Head; h.Broken {
+			what = fmt.Sprintf("the head was ended by %s at line %d, byte %d", h.EndedBy, h.Line, h.Offset)
+		}
+		r.say(FindingOutsideHead, outside, "%s", what)
+	}
+	for _, m := range ev.Remarks {
+		switch m.Hint {
+		case HintSwallowed:
+			r.say(FindingInert, nil, "is only text inside %s at line %d, byte %d", m.Detail, m.Line, m.Offset)
+		case HintJSONLDInvalid:
+			r.say(FindingJSONLDInvalid, nil, "no valid JSON at line %d: %s", m.Line, m.Detail)
+		case HintCharsetConflict:
+			r.say(FindingCharsetConflict, nil, "read as %s (%s), also declared as %s", ev.Charset, ev.CharsetFrom, m.Detail)
+		}
+	}
+	if c.Verdict.Status == StatusUnknown && c.Verdict.Reason == ReasonNoDeclaration && outside == nil && bad == nil && !c.BareArchive && ev.Reading == ReadingRead {
+		r.say(FindingMissing, nil, "declares no canonical URL")
+	}
+	if k := c.Verdict.Conflict; k != nil {
+		r.conflict(k)
+	}
+}
+
+// form reports on the form of an accepted declaration.
+func (r *reporter) form(it *Item) {
+	for _, h := range it.Hints {
+		switch h {
+		case HintMissingScheme:
+			r.say(FindingMissingScheme, it, "%q resolves to %s", it.Raw, it.URL)
+		case HintRelative, HintProtocolRelative:
+			if !it.HasHint(HintMissingScheme) {
+				r.say(FindingRelative, it, "%q resolves to %s", it.Raw, it.URL)
+			}
+		case HintFragment:
+			r.say(FindingFragment, it, "%q", it.Raw)
+		case HintAttrDisqualified:
+			r.say(FindingAttributes, it, "%s", it.Source)
+		case HintLeakedHost:
+			r.say(FindingLeakedHost, it, "declares %s", it.URL)
+		case HintDowngrade:
+			r.say(FindingDowngrade, it, "declares %s", it.URL)
+		case HintNoscriptSensitive:
+			r.say(FindingNoscriptSensitive, it, "a noscript before it holds what may not stand in a head")
+		case HintBaseChangedHost:
+			r.say(FindingBaseElsewhere, it, "base %s", it.Base)
+		}
+	}
+	switch it.Scope {
+	case ScopeSchemeVariant, ScopeHostVariant, ScopeSlashVariant, ScopeCaseVariant, ScopeQueryVariant:
+		r.say(FindingVariant, it, "%s: %s", strings.ReplaceAll(string(it.Scope), "_", " "), it.URL)
+	case ScopeCrossDomain:
+		r.say(FindingCrossDomain, it, "declares %s", it.URL)
+	}
+	if it.Scope != ScopeSelf && !r.c.Home.IsZero() && it.Key == r.c.Home {
+		r.say(FindingToHome, it, "declares the home page")
+	}
+	if it.Scope != ScopeSelf && firstOfSeries(r.c.Evidence.Source, it.URL) {
+		r.say(FindingPaginated, it, "declares %s", it.URL)
+	}
+}
+
+// firstOfSeries says whether target is page 1 of the series that source is a later page of.
+func firstOfSeries(source, target string) bool {
+	s, err1 := url.Parse(source)
+	t, err2 := url.Parse(target)
+	if err1 != nil || err2 != nil || s.Host != t.Host {
+		return false
+	}
+	for _, p := range []string{"page", "paged", "cpage"} {
+		if n, _ := strconv.Atoi(s.Query().Get(p)); n > 1 && s.Path == t.Path && t.Query().Get(p) == "" {
+			return true
+		}
+	}
+	sp, tp := strings.TrimSuffix(s.Path, "/"), strings.TrimSuffix(t.Path, "/")
+	rest, ok := strings.CutPrefix(sp, tp+"/")
+	if !ok {
+		return false
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(rest, "page/"))
+	return err == nil && n > 1 && n < 100_000
+}
+
+func (r *reporter) conflict(k *Conflict) {
+	var targets []string
+	for _, m := range k.Members {
+		targets = append(targets, fmt.Sprintf("%s (%s)", m.Target, m.Signal))
+	}
+	for _, kind := range k.Kinds {
+		code := FindingConflict
+		switch kind {
+		case ReasonExplicitRedirect:
+			code = FindingRedirectContradicts
+		case ReasonFlapping:
+			code = FindingFlapping
+		}
+		r.say(code, r.declaring(), "%s: %s", strings.ReplaceAll(string(kind), "_", " "), strings.Join(targets, ", "))
+	}
+}
+
+// target reports on the state of what is declared.
+func (r *reporter) target() {
+	c, rel := r.c, r.effective()
+	if rel == nil {
+		return
+	}
+	it := r.declaring()
+	switch rel.Reason {
+	case ReasonTargetRedirects:
+		r.say(FindingTargetRedirects, it, "redirects to %s", rel.Validation.RedirectTarget)
+	case ReasonTargetError:
+		r.say(FindingTargetError, it, "answers %d", rel.Validation.Status)
+	case ReasonTargetTempFail:
+		r.say(FindingTargetUnreachable, it, "answers %d", rel.Validation.Status)
+	case ReasonTargetNoindex:
+		r.say(FindingTargetNoindex, it, "%s is noindex", rel.Target)
+	case ReasonTargetBlocked:
+		r.say(FindingTargetBlocked, it, "robots.txt forbids %s", rel.Target)
+	case ReasonTargetSoft404:
+		r.say(FindingTargetSoft404, it, "%s is the page for missing URLs", rel.Target)
+	case ReasonContentMismatch:
+		r.say(FindingTargetContent, it, "%s has another text", rel.Target)
+	case ReasonIntoLoop:
+		r.say(FindingIntoLoop, it, "loop %s", c.Verdict.Head.LoopID)
+	case ReasonLoop:
+		r.say(FindingLoop, it, "%d URLs, loop %s", c.Verdict.Head.Depth, c.Verdict.Head.LoopID)
+	}
+	h := &c.Verdict.Head
+	if h.Resolution == ResolutionChain && h.Depth > 1 {
+		r.say(FindingChain, it, "%d edges to %s", h.Depth, h.Final)
+	} else if h.Resolution == ResolutionTooLong {
+		r.say(FindingChain, it, "more edges than are followed")
+	}
+	if c.TargetListed != nil && !*c.TargetListed && c.Listing.Listed && rel.Scope != ScopeSelf && rel.Scope != ScopeCrossDomain {
+		r.say(FindingTargetUnlisted, it, "%s is in no sitemap", rel.Target)
+	}
+	if rel.Scope != ScopeSelf && (c.Dependents > 5 && c.SitePages == 0 || c.Dependents > max(5, c.SitePages/100)) {
+		r.say(FindingManyToOne, it, "%d pages declare %s", c.Dependents, rel.Target)
+	}
+	if c.Evidence.HasRemark(HintNoindex) {
+		r.say(FindingNoindexWithCanonical, it, "noindex in %s, canonical %s", strings.Join(c.Evidence.Robots.NoIndexFrom, " and "), rel.Target)
+	}
+	if c.Evidence.HasRemark(HintHreflangElsewhere) {
+		r.say(FindingHreflangElsewhere, it, "declares %s", rel.Target)
+	}
+}
+
+// signals reports on weak signals that disagree with what is declared.
+func (r *reporter) signals() {
+	rel := r.effective()
+	if rel != nil && rel.Target != "" {
+		for _, p := range []struct {
+			kind Kind
+			code string
+		}{{KindOpenGraph, FindingOpenGraphMismatch}, {KindSchema, FindingSchemaMismatch}} {
+			var differs *Item
+			agrees := false
+			for _, it := range r.c.Evidence.Of(p.kind) {
+				if !it.Accepted {
+					continue
+				}
+				agrees = agrees || it.Key == rel.TargetKey
+				if it.Key != rel.TargetKey && differs == nil {
+					differs = &it
+				}
+			}
+			if differs != nil && !agrees {
+				r.say(p.code, differs, "%s, canonical %s", differs.URL, rel.Target)
+			}
+		}
+	}
+	if len(r.c.NoReturn) > 0 {
+		r.say(FindingHreflangNoReturn, nil, "%d: %s", len(r.c.NoReturn), strings.Join(r.c.NoReturn, " "))
+	}
+	if len(r.c.NonCanonical) > 0 {
+		r.say(FindingHreflangNonCanonical, nil, "%d: %s", len(r.c.NonCanonical), strings.Join(r.c.NonCanonical, " "))
+	}
+	if r.c.Flapping && r.c.Verdict.Conflict == nil {
+		r.say(FindingFlapping, nil, "the declared value alternates")
+	}
+}
+
+// lastmod holds the sitemap's date against what was seen of the page.
+func (r *reporter) lastmod() {
+	l := r.c.Listing
+	if l.Lastmod.IsZero() {
+		return
+	}
+	moved := !l.Previous.IsZero() && !l.Lastmod.Equal(l.Previous)
+	if c := r.c.ContentMoved; c != nil {
+		switch {
+		case moved && !*c:
+			r.say(FindingLastmodUnchanged, nil, "from %s to %s", l.Previous.UTC().Format(time.RFC3339), l.Lastmod.UTC().Format(time.RFC3339))
+		case !moved && *c:
+			r.say(FindingLastmodBehind, nil, "lastmod stays at %s", l.Lastmod.UTC().Format(time.RFC3339))
+		}
+	}
+	if d := r.c.PageDate; !d.IsZero() && d.Sub(l.Lastmod).Abs() > 24*time.Hour {
+		r.say(FindingLastmodPageDateDiffer, nil, "lastmod %s, page %s", l.Lastmod.UTC().Format(time.RFC3339), d.UTC().Format(time.RFC3339))
+	}
+}
