@@ -1,0 +1,10 @@
+// Command bench measures what whole runs of sitemapd cost, each beside its floor measured in the same round, and says
+// which targets are met. scripts/bench.sh builds the program, starts a database server and calls it:
+//
+//	bench sync    first run, runs without changes, run with 1 % changed, on SQLite and MariaDB
+//	bench origin  the made-up site as a process of its own, so that its cost is not the program's
+//	bench floor   fetch, gunzip and scan of all documents, and nothing else
+//
+// It may import the made-up site and nothing of the program itself: the program is measured as a child process, by wall
+// clock and by what the kernel says of its CPU time and its largest resident size.
+package main
