@@ -84,6 +84,17 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	}
 	address := "http://" + listener.Addr().String()
 	a.log.Info("listening", "address", address, "database", s.Dialect())
+	// Whoever starts the daemon first gets the one link that lets the administrator in.
+	link, err := server.FirstLink(ctx, orDefault(a.config.PublicURL, address))
+	if err != nil {
+		return fmt.Errorf("make the administrator's link: %w", err)
+	}
+	if link != "" && started == nil {
+		fmt.Fprintf(a.errOut, "
+  First start: open %s within a day to set the administrator's password.
+
+", link)
+	}
 	if started != nil {
 		started(address)
 	}
@@ -211,6 +222,7 @@ func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 	s, c := d.store, d.config
 	return handlers.Deps{
 		Sites: s, Pages: s, Changes: s, Runs: s, Documents: s, Findings: s, Removals: s, Triggers: s, HookKeys: s,
+		Tokens: s, Accounts: s, Deliveries: s,
 		Engine: daemonEngine{d}, Registry: registry, Log: d.log, Version: version(),
 		KeyFor: func(raw string) (models.Key, error) {
 			u, problem := weburl.Parse(nil, []byte(raw))
