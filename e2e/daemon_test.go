@@ -121,8 +121,8 @@ func (d *daemon) end(t *testing.T, s site) string {
 	return feed[len(feed)-1].Cursor
 }
 
-// TestPlugin_PublishToRecorded: from the editor's click to the row in the database, through plugin, hook and run.
-func TestPlugin_PublishToRecorded(t *testing.T) {
+// TestWordPress_PublishToRecorded: from the editor's click to the row in the database, through plugin, hook and run.
+func TestWordPress_PublishToRecorded(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		env    []string

@@ -59,30 +59,31 @@ suite_phplint() {
   return $problem
 }
 
-# wordpress_each TEST: runs the Go tests named TEST in e2e/ against every WordPress that could be had.
+# wordpress_each TEST POSTS: runs the Go tests named TEST in e2e/ against every WordPress that could be had.
 wordpress_each() {
   local folder failed=0
   need_php && mariadb_up || { left_out "$1 on real WordPress: needs PHP and MariaDB"; return $SD_SKIP; }
   [ "${#SD_WP_FOLDERS[@]}" -gt 0 ] || wp_fetch || { left_out "$1: no WordPress could be had"; return $SD_SKIP; }
   for folder in "${SD_WP_FOLDERS[@]}"; do
-    wordpress_one "$1" "$folder" "$(basename "$folder")" || { say "failed on WordPress $(wp_version "$folder")"; failed=1; }
+    wordpress_one "$1" "$2" "$folder" "$(basename "$folder")" || { say "failed on WordPress $(wp_version "$folder")"; failed=1; }
   done
   return $failed
 }
 
 wordpress_one() {
-  local test=$1 folder=$2 name=$3 site_pid empty_pid code
+  local test=$1 posts=$2 folder=$3 name=$4 site_pid empty_pid code
   # A second, small site without a single post: some versions answer its sitemap with status 404.
   wp_up "${name}_empty" "$folder" 0 || return 1
   empty_pid=$SD_WP_PID
   export SITEMAPD_TEST_WP_EMPTY_URL=$SITEMAPD_TEST_WP_URL SITEMAPD_TEST_WP_EMPTY_PHP=$SITEMAPD_TEST_WP_PHP
-  wp_up "$name" "$folder" "${SITEMAPD_TEST_POSTS:-5000}" || return 1
+  wp_up "$name" "$folder" "$posts" || return 1
   site_pid=$SD_WP_PID
   SD_FPM_PID=
   unset SITEMAPD_TEST_WP_FPM
   fpm_up "$name" || left_out "plugin under PHP-FPM: php-fpm cannot be had"
-  go test -count=1 -timeout 20m -v -run "^($test)" ./e2e/
-  code=$?
+  # With -v, as the tests say what they measured; without the line that announces each.
+  go test -count=1 -timeout 20m -v -run "^($test)" ./e2e/ | grep -v '^=== '
+  code=${PIPESTATUS[0]}
   [ -z "$SD_FPM_PID" ] || stop "$SD_FPM_PID"
   stop "$site_pid"
   stop "$empty_pid"
@@ -90,12 +91,12 @@ wordpress_one() {
 }
 
 # The main job on real WordPress, and what the daemon makes of its quirks.
-suite_wordpress() { wordpress_each TestWordPress; }
+suite_wordpress() { wordpress_each TestWordPress "${SITEMAPD_TEST_POSTS:-5000}"; }
 
 # The companion plugin on real WordPress.
 suite_plugin() {
   [ -e wordpress/sitemapd/sitemapd.php ] || return $SD_SKIP
-  wordpress_each TestPlugin
+  wordpress_each TestPlugin 200
 }
 
 # The dashboard in a real browser.

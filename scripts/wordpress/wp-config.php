@@ -20,6 +20,8 @@ define( 'DISABLE_WP_CRON', true );
 define( 'WP_DEBUG', true );
 define( 'WP_DEBUG_DISPLAY', false );
 define( 'WP_DEBUG_LOG', __DIR__ . '/../debug.log' );
+// WordPress before 5.9 does not expect the exceptions that newer versions of PHP throw by default.
+mysqli_report( MYSQLI_REPORT_OFF );
 $table_prefix = 'wp_';
 if ( ! defined( 'ABSPATH' ) ) {
 	define( 'ABSPATH', __DIR__ . '/' );
