@@ -190,13 +190,14 @@ class Sitemapd_Sender {
 			$options['connect_timeout'] = $timeout;
 		};
 		add_action( 'requests-requests.before_request', $limit, 10, 5 );
-		// wp_remote_post and not wp_safe_remote_post: the daemon may stand in the same private network, and only an
-		// administrator can name it.
+		// The daemon may stand in the same private network, and only an administrator can name it. In a network of sites
+		// an administrator of one site is not trusted that far, unless wp-config.php names the address.
 		$answer = wp_remote_post(
 			Sitemapd_Config::endpoint(),
 			array(
 				'timeout'             => $timeout,
 				'redirection'         => 0,
+				'reject_unsafe_urls'  => is_multisite() && ! defined( 'SITEMAPD_ENDPOINT' ),
 				'user-agent'          => 'sitemapd-wordpress/' . SITEMAPD_VERSION . ' (+' . home_url( '/' ) . ')',
 				'headers'             => array(
 					'Content-Type'      => 'application/json',
