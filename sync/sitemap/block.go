@@ -80,7 +80,6 @@ func (r *Reader) leafURL() (wire, identity []byte) {
 		text = r.cook(text)
 	}
 	if r.entry.unexpanded {
-		r.entry.unexpanded = false
 		return nil, nil
 	}
 	return r.blockURL(text, r.win.at(start))

@@ -124,6 +124,7 @@ const (
 	codeExtensionNamespaceInvalid
 
 	codeRootUnknown
+	codeRootMissing
 	codeTagCase
 	codeNestedRoot
 	codeURLInIndex

@@ -90,9 +90,9 @@ func byPattern(b []byte) (encoding.Encoding, string) {
 		return nil, ""
 	}
 	switch {
-	case b[0] == 0 && b[1] == 0 && b[2] == 0 && b[3] != 0:
+	case b[0] == 0 && b[1] == 0 && b[2] == 0 && b[3] != 0 && len(b) >= 8 && b[4] == 0 && b[5] == 0 && b[6] == 0:
 		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), "utf-32be"
-	case b[0] != 0 && b[1] == 0 && b[2] == 0 && b[3] == 0:
+	case b[0] != 0 && b[1] == 0 && b[2] == 0 && b[3] == 0 && len(b) >= 8 && b[5] == 0 && b[6] == 0 && b[7] == 0:
 		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), "utf-32le"
 	case b[0] == 0 && b[1] != 0 && b[2] == 0 && b[3] != 0:
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "utf-16be"

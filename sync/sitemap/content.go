@@ -40,7 +40,7 @@ func (r *Reader) content(m Meta) {
 	}
 	if at := markupStart(head[:min(len(head), r.opt.MaxProlog)]); at >= 0 {
 		r.notBegun = true
-		r.report(codeOutputBefore, w.r, trim(head[:at]))
+		r.reportJunk(codeOutputBefore, w.r)
 		w.r += at
 		r.markup()
 		return
@@ -57,7 +57,10 @@ func (r *Reader) markup() {
 	if r.wire.err != nil || r.layerErr() != nil {
 		return
 	}
-	c := codeRootUnknown
+	if r.found.has(codeXMLTruncated) {
+		return
+	}
+	c := codeRootMissing
 	if r.htmlTags > 0 {
 		c = codeBodyHTML
 	}
@@ -95,7 +98,7 @@ func (r *Reader) somethingElse(head []byte) {
 	switch {
 	case head[0] == '{' || head[0] == '[':
 		c = codeBodyJSON
-	case !readable(head[:min(len(head), 512)]):
+	case !readable(head[:min(len(head), 512)]), bytes.HasPrefix(head, []byte("%PDF-")):
 		c = codeBodyBinary
 	case bytes.Contains(lower, []byte("user-agent:")) || bytes.HasPrefix(lower, []byte("sitemap:")):
 		c = codeRobotsTxt

@@ -15,7 +15,7 @@ func (r *Reader) doctype() bool {
 			return false
 		}
 	}
-	r.report(codeDoctype, w.r, head[:1+bytes.IndexAny(append(head[:len(head):len(head)], '>'), ">[")])
+	r.report(codeDoctype, w.r, upTo(head, ">["))
 	w.r += 9
 	depth := 0 // of square brackets
 	quote := byte(0)
@@ -41,18 +41,35 @@ func (r *Reader) doctype() bool {
 				case w.hasPrefix("<!--"):
 					w.r += 4
 					if !w.skipPast("-->") {
-						return false
+						return r.cutInProlog()
 					}
 					continue
 				case w.hasPrefix("<!ENTITY"):
 					r.declared = true
-					r.report(codeDoctypeEntities, w.r, w.buf[w.r:min(w.r+60, w.w)])
+					text := w.buf[w.r:min(w.r+60, w.w)]
+					r.report(codeDoctypeEntities, w.r, upTo(text, ">"))
 				}
 			}
 			w.r++
 		}
 		if !w.fill() {
-			return false
+			return r.cutInProlog()
 		}
 	}
+}
+
+// cutInProlog notes that the document ended inside markup; inside the root, scan does so.
+func (r *Reader) cutInProlog() bool {
+	if len(r.stack) == 0 && !r.root {
+		r.report(codeXMLTruncated, r.win.r, nil)
+	}
+	return false
+}
+
+// upTo returns b up to and with the first of the characters, all of b without one.
+func upTo(b []byte, chars string) []byte {
+	if i := bytes.IndexAny(b, chars); i >= 0 {
+		return b[:i+1]
+	}
+	return b
 }

@@ -21,6 +21,7 @@ type entry struct {
 	bare       []byte
 	cut        bool // the document ended inside a value
 	unexpanded bool // the value just read depends on an entity that is not expanded
+	overlong   bool // the value just read is longer than a token may be
 	lastmod    Lastmod
 	hasLastmod bool
 	hasFreq    bool
@@ -76,9 +77,13 @@ func (r *Reader) readLoc(name []byte) {
 
 // takeLoc judges a decoded address.
 func (r *Reader) takeLoc(text []byte, pos int) {
-	if r.entry.unexpanded {
-		r.entry.unexpanded = false
+	switch {
+	case r.entry.unexpanded:
 		r.entry.refused = true
+		return
+	case r.entry.overlong:
+		r.entry.refused = true
+		r.report(codeLocTooLong, pos, nil)
 		return
 	}
 	u, problem := r.urls.Parse(r.baseURL(), text)
@@ -89,6 +94,9 @@ func (r *Reader) takeLoc(text []byte, pos int) {
 		r.entry.refused = true
 		r.report(locProblem(problem), pos, text)
 		return
+	}
+	if bytes.Contains(text, []byte("&amp;")) {
+		r.report(codeLocDoubleEscaped, pos, text)
 	}
 	r.addLoc(u, text, pos)
 }
@@ -134,7 +142,7 @@ func (r *Reader) addLoc(u weburl.URL, text []byte, pos int) {
 			r.report(codeLocForeign, pos, u.Wire)
 		case len(u.Scheme) != len(r.base.Scheme):
 			r.report(codeLocSchemeDiffers, pos, u.Wire)
-		case r.baseDir != nil && r.context() != inChild && !bytes.HasPrefix(u.Identity, r.baseDir):
+		case r.baseDir != nil && r.context() != inChild && !bytes.HasPrefix(u.Path, r.baseDir):
 			r.report(codeLocOutsideDirectory, pos, u.Wire)
 		}
 	}
@@ -156,9 +164,6 @@ func (r *Reader) locNotes(n weburl.Note, text []byte, pos int) {
 			r.report(note.code, pos, text)
 		}
 	}
-	if bytes.Contains(text, []byte("&amp;")) {
-		r.report(codeLocDoubleEscaped, pos, text)
-	}
 }
 
 // usable settles what the entry's addresses are; false when there is none, which was reported.
@@ -168,7 +173,10 @@ func (r *Reader) usable() bool {
 		return false
 	}
 	if !e.hasLoc && len(bytes.TrimSpace(e.bare)) > 0 {
-		r.reportAt(codeBareTextEntry, e.at, e.bare)
+		if !r.asFeed { // there it is the guid
+			r.reportAt(codeBareTextEntry, e.at, e.bare)
+		}
+		e.unexpanded, e.overlong = false, false
 		r.takeLoc(trim(r.cook(trim(e.bare))), r.win.r)
 		e.hasLoc = true
 	}
@@ -264,6 +272,7 @@ func (r *Reader) finishChild() {
 		if r.hasBase && bytes.Equal(l.identity, r.base.Identity) {
 			r.reportAt(codeSelfReference, e.at, l.wire)
 		}
+		r.gen.seeChild(l.identity)
 		r.doc.Children++
 		if r.visit.Child != nil {
 			r.err = r.visit.Child(c)

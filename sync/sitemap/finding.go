@@ -99,6 +99,19 @@ func (r *Reader) report(c code, pos int, excerpt []byte) {
 	r.found.add(c, r.win.place(pos), excerpt)
 }
 
+// reportJunk notes output before or behind the document: once, with the beginning of it all, as it comes in many tokens.
+func (r *Reader) reportJunk(c code, pos int) {
+	if r.found.has(c) {
+		return
+	}
+	w := &r.win
+	excerpt := w.buf[pos:min(pos+200, w.w)]
+	if i := markupStart(excerpt); i > 0 && c == codeOutputBefore {
+		excerpt = excerpt[:i]
+	}
+	r.report(c, pos, trim(excerpt))
+}
+
 // reportAt notes a finding about a place that has left the window.
 func (r *Reader) reportAt(c code, at place, excerpt []byte) {
 	if r.found.full(c) {

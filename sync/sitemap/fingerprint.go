@@ -112,14 +112,7 @@ func identityOf(wire []byte, urls *weburl.Parser) []byte {
 func appendField(c, t []byte) []byte { return append(append(c, t...), 0) }
 
 func appendAlternate(c []byte, a *Alternate, href []byte) []byte {
-	c = append(c, 'a')
-	for _, b := range a.Hreflang {
-		if b >= 'A' && b <= 'Z' {
-			b |= 0x20
-		}
-		c = append(c, b)
-	}
-	c = append(c, 0)
+	c = append(appendLower(append(c, 'a'), a.Hreflang), 0)
 	c = appendField(c, href)
 	if len(a.Media)+len(a.Rel)+len(a.Type) == 0 {
 		return append(c, 0, 0, 0)

@@ -12,6 +12,7 @@ type generator struct {
 	declaration     bool // the XML declaration was met
 	hasCommentFirst bool
 	commentFirst    place
+	children        string // what the addresses of an index's children tell
 }
 
 // marks tell generators by texts in comments and in the style sheet's address; the first that is met counts.
@@ -66,7 +67,7 @@ func (g *generator) see(text []byte) {
 
 // versionIn finds the first version number in a text: a "v" or "version" or "/" before digits and dots.
 func versionIn(text string) string {
-	for _, lead := range []string{" v", "version ", "version=", "ver=", "generator-version=\"", "generator-version='"} {
+	for _, lead := range []string{" v", "jetpack-", "version ", "version=", "ver=", "generator-version=\"", "generator-version='"} {
 		i := strings.Index(text, lead)
 		if i < 0 {
 			continue
@@ -83,10 +84,27 @@ func versionIn(text string) string {
 	return ""
 }
 
-// result names the generator. What the marks do not tell, the root's shape may: MSM lists one child a day by query.
-func (g *generator) result(doc *Document) (name, version string) {
-	if g.name == "" {
-		return "unknown", ""
+// result names the generator.
+func (g *generator) result() (name, version string) {
+	switch {
+	case g.name != "":
+		return g.name, g.version
+	case g.children != "":
+		return g.children, ""
 	}
-	return g.name, g.version
+	return "unknown", ""
+}
+
+// seeChild looks at the address of an index's child: MSM lists one a day by query, WordPress itself has names of its
+// own, which a plugin that marks its documents may have taken over.
+func (g *generator) seeChild(loc []byte) {
+	if g.children != "" {
+		return
+	}
+	switch {
+	case bytes.Contains(loc, []byte("/sitemap.xml?yyyy=")):
+		g.children = "msm"
+	case bytes.Contains(loc, []byte("/wp-sitemap-")), bytes.Contains(loc, []byte("?sitemap=posts&")):
+		g.children = "core"
+	}
 }

@@ -1,7 +1,5 @@
 package sitemap
 
-import "bytes"
-
 // readLastmod reads a lastmod element.
 func (r *Reader) readLastmod(name []byte) {
 	start := r.win.offset()
@@ -18,7 +16,6 @@ func (r *Reader) readLastmod(name []byte) {
 		l, form = parseDate(text)
 	}
 	if r.entry.unexpanded {
-		r.entry.unexpanded = false
 		return
 	}
 	if l.State == Absent {
@@ -57,17 +54,30 @@ func (r *Reader) readChangefreq(name []byte) {
 		return
 	}
 	r.entry.hasFreq = true
-	if len(text) == 0 {
+	if len(text) == 0 || r.entry.unexpanded {
 		return
 	}
 	if r.d.Changefreq = changefreqOf(text); r.d.Changefreq != ChangefreqNone {
 		return
 	}
-	if r.d.Changefreq = changefreqOf(bytes.ToLower(text)); r.d.Changefreq != ChangefreqNone {
+	var word [8]byte // one byte more than the longest has
+	lower := appendLower(word[:0], text[:min(len(text), len(word))])
+	if r.d.Changefreq = changefreqOf(lower); r.d.Changefreq != ChangefreqNone {
 		r.report(codeChangefreqCase, pos, text)
 		return
 	}
 	r.report(codeChangefreqInvalid, pos, text)
+}
+
+// appendLower adds a text with its ASCII letters in lower case.
+func appendLower(dst, text []byte) []byte {
+	for _, c := range text {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		dst = append(dst, c)
+	}
+	return dst
 }
 
 func changefreqOf(word []byte) Changefreq {
@@ -100,7 +110,7 @@ func (r *Reader) readPriority(name []byte) {
 		return
 	}
 	r.entry.hasPrio = true
-	if len(text) == 0 {
+	if len(text) == 0 || r.entry.unexpanded {
 		return
 	}
 	micros, inRange, ok := parsePriority(text)

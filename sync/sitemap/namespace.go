@@ -188,7 +188,7 @@ func (r *Reader) declare(prefix, uri []byte, pos, depth int) {
 		fam = famWrong
 	}
 	r.ns.bind(prefix, fam, depth)
-	r.nameSpace(string(uri))
+	r.nameSpace(uri)
 	switch {
 	case fam == famCore && how == spelledLegacy:
 		r.report(codeNamespaceLegacy, pos, uri)
@@ -202,14 +202,14 @@ func (r *Reader) declare(prefix, uri []byte, pos, depth int) {
 }
 
 // nameSpace adds a name to the document's list, once, up to a bound that no real document reaches.
-func (r *Reader) nameSpace(uri string) {
-	if len(r.doc.Namespaces) >= 32 || len(uri) > 1024 || uri == "" {
+func (r *Reader) nameSpace(uri []byte) {
+	if len(r.doc.Namespaces) >= 32 || len(uri) > 1024 || len(uri) == 0 {
 		return
 	}
 	for _, have := range r.doc.Namespaces {
-		if have == uri {
+		if have == string(uri) {
 			return
 		}
 	}
-	r.doc.Namespaces = append(r.doc.Namespaces, uri)
+	r.doc.Namespaces = append(r.doc.Namespaces, string(uri))
 }

@@ -18,7 +18,7 @@ func (r *Reader) openTag() bool {
 	if !r.readTag() {
 		if w.eof {
 			if len(r.stack) == 0 {
-				r.report(codeTagMalformed, w.r, w.buf[w.r:min(w.r+40, w.w)])
+				r.report(codeXMLTruncated, w.r, w.buf[w.r:min(w.r+40, w.w)])
 			}
 			w.r = w.w
 			return false
@@ -59,7 +59,13 @@ func (r *Reader) openTag() bool {
 }
 
 // attributeValue decodes an attribute's value; it is valid until the next text is decoded.
-func (r *Reader) attributeValue(raw []byte) []byte { return trim(r.cook(raw)) }
+func (r *Reader) attributeValue(raw []byte) []byte {
+	r.entry.unexpanded = false
+	if text := trim(r.cook(raw)); !r.entry.unexpanded {
+		return text
+	}
+	return nil
+}
 
 // attr returns an attribute's decoded value, found by its local name, kept in the entry's memory.
 func (r *Reader) attr(name string) []byte {
@@ -190,7 +196,6 @@ func (r *Reader) leafText() []byte {
 	}
 	text := r.readText(name)
 	if r.entry.unexpanded {
-		r.entry.unexpanded = false
 		return nil
 	}
 	if len(text) == 0 {

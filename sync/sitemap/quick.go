@@ -60,7 +60,7 @@ func (r *Reader) quickEntry(b []byte, start int) (int, bool) {
 	}
 	loc := b[i : i+n : i+n]
 	i = skipBlank(b, i+n)
-	if len(b)-i < 6 || string(b[i:i+6]) != "</loc>" || r.baseDir != nil && !bytes.HasPrefix(loc, r.baseDir) {
+	if len(b)-i < 6 || string(b[i:i+6]) != "</loc>" || r.baseDir != nil && !bytes.HasPrefix(loc[len(r.base.Origin()):], r.baseDir) {
 		return 0, false
 	}
 	i += 6

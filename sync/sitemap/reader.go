@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"strconv"
 	"strings"
@@ -115,7 +116,10 @@ func (r *Reader) reset(src io.Reader, base string, visit Visitor) {
 	r.prints.reset()
 	r.hasBase, r.base, r.baseDir = false, weburl.URL{}, nil
 	if u, problem := weburl.ParseString(nil, base); problem == weburl.None && strings.Contains(base, "://") {
-		r.base, r.hasBase, r.baseDir = u, true, u.Directory()
+		r.base, r.hasBase = u, true
+		if dir := u.Path[:bytes.LastIndexByte(u.Path, '/')+1]; len(dir) > 1 {
+			r.baseDir = dir
+		}
 	}
 }
 
@@ -197,13 +201,11 @@ func readable(head []byte) bool {
 // finish draws the sums: what the layers and the wire have to say, the verdict, the hashes.
 func (r *Reader) finish(m Meta) {
 	doc := r.doc
-	if r.err == nil && !r.stopped && doc.Reason == "" || doc.Layers > 0 {
-		r.drain()
-	}
+	r.drain()
 	cut := r.transferFindings()
 	doc.Bytes, doc.BytesInflated = r.wire.n, r.out.n
 	doc.ByteHash = r.wire.hash.Sum128().Bytes()
-	doc.Generator, doc.GeneratorVersion = r.gen.result(r.doc)
+	doc.Generator, doc.GeneratorVersion = r.gen.result()
 	if r.root {
 		r.statusFindings(m)
 		r.contentFindings()
@@ -220,14 +222,13 @@ func (r *Reader) finish(m Meta) {
 
 // drain reads what the scanner left, so that a fault at the end of the transfer is seen and the hash is of all bytes.
 func (r *Reader) drain() {
-	if r.win.src == nil || r.out.src == nil {
-		_, _ = io.Copy(io.Discard, r.outer)
+	if r.err != nil {
 		return
 	}
-	_, _ = io.Copy(io.Discard, &r.out)
-	if !r.out.over && !r.out.bomb {
-		_, _ = io.Copy(io.Discard, r.outer)
+	if r.out.src != nil && !r.stopped {
+		_, _ = io.Copy(io.Discard, &r.out)
 	}
+	_, _ = io.Copy(io.Discard, r.outer)
 }
 
 // transferFindings reports on compression and transfer and tells whether the end of the document is missing.
@@ -309,7 +310,7 @@ func (r *Reader) contentFindings() {
 	if doc.Type == Feed {
 		r.reportDoc(codeFeedAsSitemap, "")
 	}
-	if doc.Entries+doc.Children+doc.Refused > 0 {
+	if doc.Entries+doc.Children+doc.Refused > 0 || r.stopped || r.found.has(codeXMLTruncated) {
 		return
 	}
 	switch doc.Type {
@@ -331,11 +332,9 @@ func (r *Reader) verdict(m Meta, cut bool) {
 	switch {
 	case !r.believeable(m):
 		doc.Verdict = Unavailable
-	case !r.root && (cut || doc.Reason == ""):
+	case !r.root && (cut || doc.Reason == "" || r.found.has(codeXMLTruncated)):
 		doc.Verdict = Unavailable
-		if doc.Reason == "" {
-			doc.Reason = "the transfer ended before a sitemap began"
-		}
+		doc.Reason = "the document ended before a sitemap began"
 	case !r.root && (m.Status == 404 || m.Status == 410):
 		doc.Verdict = Unavailable
 		r.reportDoc(codeHTTPStatus, strconv.Itoa(m.Status))

@@ -10,9 +10,12 @@ func (r *Reader) openRoot(fam family, el element, pos int) {
 		r.beginFeed(local)
 		return
 	}
-	switch el {
-	case elURLSet, elSitemapIndex:
-		r.beginRoot(fam, el, pos)
+	switch root := coreElement(local); root {
+	case elURLSet, elSitemapIndex: // whatever namespace it is in
+		if el != root && !bytes.Equal(local, r.tag.local()) {
+			r.report(codeTagCase, pos, r.tag.name)
+		}
+		r.beginRoot(fam, root, pos)
 		return
 	}
 	if w.base+int64(pos) > int64(r.opt.MaxProlog) {
@@ -28,7 +31,7 @@ func (r *Reader) openRoot(fam family, el element, pos int) {
 		// What PHP and plugins print before the document.
 		r.notBegun = true
 		r.htmlTags++
-		r.report(codeOutputBefore, pos, w.buf[pos:pos+r.tag.size])
+		r.reportJunk(codeOutputBefore, pos)
 		r.skipTag()
 		r.ns.leave(0)
 	case "error", "errors":
@@ -120,15 +123,14 @@ func (r *Reader) openAfter(el element, pos int) {
 		r.beginRoot(fam, el, pos)
 	case elURL, elSitemap:
 		// Better read than lost: a page that seems to have gone is worse than one too many.
-		r.report(codeJunkAfterRoot, pos, r.tag.name)
+		r.reportJunk(codeJunkAfterRoot, pos)
 		ctx := inSet
 		if r.doc.Type == SitemapIndex {
 			ctx = inIndex
 		}
 		r.openListed(ctx, famCore, el, pos)
 	default:
-		w := &r.win
-		r.report(codeJunkAfterRoot, pos, w.buf[pos:pos+r.tag.size])
+		r.reportJunk(codeJunkAfterRoot, pos)
 		r.skipTag()
 		r.ns.leave(0)
 	}

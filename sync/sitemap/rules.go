@@ -61,6 +61,7 @@ var catalogue = [numCodes]Rule{
 	codeExtensionNamespaceInvalid: {"extension-namespace-invalid", Error, AspectExtension, "an element with an extension's prefix is in a namespace of none", "the block", "declare the extension's namespace", srcNames},
 
 	codeRootUnknown:     {"root-unknown", Error, AspectRoot, "the root element is that of no sitemap", "the document", "check the address", srcProtocol},
+	codeRootMissing:     {"root-missing", Error, AspectRoot, "there is no root element", "the document", "check the address and what the generator writes", srcXML},
 	codeTagCase:         {"tag-case", Warning, AspectXML, "tags are not in lower case", "nothing", "write tags in lower case", srcXML},
 	codeNestedRoot:      {"nested-root", Warning, AspectRoot, "a root element stands inside another", "nothing", "write one root element", srcProtocol},
 	codeURLInIndex:      {"url-in-index", Warning, AspectRoot, "a sitemap index lists a page; it was read as a page", "nothing", "list pages in a urlset", srcProtocol},

@@ -1,6 +1,9 @@
 package sitemap
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // context is what the innermost open element is.
 type context uint8
@@ -205,9 +208,9 @@ func (r *Reader) looseText() bool {
 			}
 		case ctx == inProlog:
 			r.notBegun = true
-			r.report(codeOutputBefore, w.r, text)
+			r.reportJunk(codeOutputBefore, w.r)
 		case ctx == inEpilog:
-			r.report(codeJunkAfterRoot, w.r, text)
+			r.reportJunk(codeJunkAfterRoot, w.r)
 		case ctx != inSkipped:
 			r.report(codeTextUnexpected, w.r, text)
 		}
@@ -245,11 +248,11 @@ func (r *Reader) closeTag() bool {
 	if at < 0 {
 		switch ctx := r.context(); {
 		case ctx == inEpilog:
-			r.report(codeJunkAfterRoot, pos, w.buf[pos:pos+size])
+			r.reportJunk(codeJunkAfterRoot, pos)
 		case ctx == inProlog:
 			r.notBegun = true
 			r.htmlTags++
-			r.report(codeOutputBefore, pos, w.buf[pos:pos+size])
+			r.reportJunk(codeOutputBefore, pos)
 		default:
 			r.report(codeTagMismatch, pos, w.buf[pos:pos+size])
 		}
@@ -275,7 +278,7 @@ func (r *Reader) bang() bool {
 	case w.hasPrefix("<!--"):
 		r.comment()
 		w.r += 4
-		return w.skipPast("-->")
+		return w.skipPast("-->") || r.cutInProlog()
 	case w.hasPrefix("<![CDATA["):
 		ctx := r.context()
 		if (ctx == inEntry || ctx == inChild) && !r.entry.hasLoc {
@@ -330,7 +333,9 @@ func (r *Reader) comment() {
 	w.need(512)
 	text := w.buf[w.r:min(w.r+512, w.w)]
 	if i := bytes.Index(text, []byte("-->")); i >= 0 {
-		text = text[:i]
+		if text = text[:i]; !utf8.Valid(text) {
+			r.report(codeInvalidUTF8, w.r, text)
+		}
 	}
 	r.gen.see(text)
 }
@@ -343,7 +348,10 @@ func (r *Reader) instruction() bool {
 	if i := bytes.Index(text, []byte("?>")); i >= 0 {
 		text = text[:i]
 	}
-	if bytes.HasPrefix(text, []byte("<?xml")) && len(text) > 5 && kind[text[5]]&isBlank != 0 {
+	if len(text) > 5 && kind[text[5]]&isBlank != 0 && bytes.EqualFold(text[:5], []byte("<?xml")) {
+		if text[2] != 'x' {
+			r.report(codeDeclarationMalformed, w.r, text)
+		}
 		r.xmlDeclaration(text)
 	} else {
 		r.gen.see(text)
@@ -353,7 +361,7 @@ func (r *Reader) instruction() bool {
 		return w.skipPast(">")
 	}
 	w.r += 2
-	return w.skipPast("?>")
+	return w.skipPast("?>") || r.cutInProlog()
 }
 
 // xmlDeclaration reports what is wrong with the declaration's place.
@@ -362,7 +370,7 @@ func (r *Reader) xmlDeclaration(text []byte) {
 	pos := w.r
 	switch {
 	case r.context() == inEpilog:
-		r.report(codeJunkAfterRoot, pos, text)
+		r.reportJunk(codeJunkAfterRoot, pos)
 	case len(r.stack) > 0 || r.gen.declaration:
 		r.report(codeDeclarationMalformed, pos, text)
 	case r.gen.hasCommentFirst:

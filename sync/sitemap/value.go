@@ -10,6 +10,7 @@ import (
 // result aliases the window or a scratch buffer until the next fill. Raw text may still hold references; cooked text
 // does not.
 func (r *Reader) readValue(name []byte) (text []byte, cooked bool) {
+	r.entry.unexpanded, r.entry.overlong = false, false
 	w := &r.win
 	if i := bytes.IndexByte(w.buf[w.r:w.w], '<'); i >= 0 {
 		n := i + 3 + len(name)
@@ -74,7 +75,7 @@ func (r *Reader) gather(name []byte) []byte {
 			}
 			r.report(codeTokenLimit, w.r, w.buf[w.r:min(w.r+60, w.w)])
 			w.r = w.w
-			r.value = append(r.value[:0], 0) // marks the value as lost
+			r.entry.overlong = true
 			continue
 		}
 		if i > 0 {
@@ -108,7 +109,7 @@ func (r *Reader) gather(name []byte) []byte {
 }
 
 func (r *Reader) gathered() []byte {
-	if len(r.value) > 0 && r.value[0] == 0 {
+	if r.entry.overlong {
 		return nil
 	}
 	return trim(r.value)
@@ -116,9 +117,11 @@ func (r *Reader) gathered() []byte {
 
 // appendValue adds to the value, up to the limit of a token.
 func (r *Reader) appendValue(b []byte) {
-	if len(r.value)+len(b) <= r.opt.MaxToken {
-		r.value = append(r.value, b...)
+	if len(r.value)+len(b) > r.opt.MaxToken {
+		r.entry.overlong = true
+		return
 	}
+	r.value = append(r.value, b...)
 }
 
 // appendCDATA adds a CDATA section, which holds no references.

@@ -14,7 +14,7 @@ func (p *Parser) slow(base *URL, raw []byte) (URL, Problem) {
 		return URL{}, Empty
 	case len(raw) > MaxLength:
 		return URL{}, TooLong
-	case bytes.IndexByte(raw, '<') >= 0:
+	case raw[0] == '<':
 		return URL{}, BadContent
 	}
 	parts, problem := split(base, raw)
@@ -42,6 +42,11 @@ func (p *Parser) cleanUp(raw []byte) ([]byte, Note) {
 			break
 		}
 	}
+	var notes Note
+	if bytes.Contains(raw, []byte(`:\/\/`)) { // escaped as if for JSON
+		p.clean = append(p.clean[:0], bytes.ReplaceAll(raw, []byte(`\/`), []byte("/"))...)
+		raw, notes = p.clean, NoteSlashes
+	}
 	dirty := false
 	for _, c := range raw {
 		if c < ' ' || c == 0x7f {
@@ -50,15 +55,16 @@ func (p *Parser) cleanUp(raw []byte) ([]byte, Note) {
 		}
 	}
 	if !dirty {
-		return raw, 0
+		return raw, notes
 	}
-	p.clean = p.clean[:0]
+	clean := p.clean[:0] // never longer than what was read of it
 	for _, c := range raw {
 		if c >= ' ' && c != 0x7f {
-			p.clean = append(p.clean, c)
+			clean = append(clean, c)
 		}
 	}
-	return p.clean, NoteTrimmed
+	p.clean = clean
+	return clean, notes | NoteTrimmed
 }
 
 // parts are the pieces of a text before normalisation.
@@ -94,6 +100,9 @@ func split(base *URL, raw []byte) (parts, Problem) {
 			s.notes |= NoteSlashes
 		}
 		return s, s.authority(rest[slashes:])
+	}
+	if bytes.IndexAny(raw, " <{") >= 0 { // prose, markup, a template that was not filled in
+		return s, BadContent
 	}
 	if base == nil || len(base.Host) == 0 {
 		if looksLikeHost(raw) { // "www.example.org/page" in a text without a base
