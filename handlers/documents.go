@@ -36,11 +36,19 @@ func (s *Server) documents(ctx context.Context, site models.Site, at models.AsOf
 	}
 	kept := all[:0]
 	for i := range all {
+		normalDocument(&all[i])
 		if keep(&all[i]) {
 			kept = append(kept, all[i])
 		}
 	}
 	return kept, nil
+}
+
+// normalDocument leaves out the end of a version that has none.
+func normalDocument(d *models.Document) {
+	if d.ToRun == models.Open {
+		d.ToRun = 0
+	}
 }
 
 func (in *documentsInput) keep(run int64) func(*models.Document) bool {
@@ -122,6 +130,9 @@ func (s *Server) documentRoutes() {
 		versions, err := s.deps.Documents.DocumentHistory(ctx, site.ID, in.Document)
 		if isNotFound(err) || err == nil && len(versions) == 0 {
 			return nil, notFound("document of this site")
+		}
+		for i := range versions {
+			normalDocument(&versions[i])
 		}
 		return &jsonOut[list[models.Document]]{list[models.Document]{Items: versions, Run: site.CurrentRun}}, err
 	})

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,6 +28,27 @@ type decided struct {
 type decisionInput struct {
 	SiteInput
 	Body decision
+}
+
+// heldRemoval is one of them as the API shows it.
+type heldRemoval struct {
+	URL       string    `json:"url"`
+	Document  int32     `json:"document" doc:"Number of the document that listed it last."`
+	FromRun   int64     `json:"from_run" doc:"First run that missed the page."`
+	HeldRun   int64     `json:"held_run,omitempty"`
+	AgreedRun int64     `json:"agreed_run,omitempty" doc:"Last complete run that missed it too."`
+	Stage     string    `json:"stage"`
+	Since     time.Time `json:"since"`
+	Reason    string    `json:"reason"`
+	MovedTo   string    `json:"moved_to,omitempty"`
+}
+
+func shownRemovals(all []models.Removal) []heldRemoval {
+	shown := make([]heldRemoval, len(all))
+	for i, r := range all {
+		shown[i] = heldRemoval{r.URL, r.Document, r.FromRun, r.HeldRun, r.AgreedRun, r.Stage, r.Since, r.Reason, r.MovedTo}
+	}
+	return shown
 }
 
 // held gives the removals that wait for a person.
@@ -80,7 +102,7 @@ func (s *Server) heldRoutes() {
 	register(s, ScopeRead, huma.Operation{
 		OperationID: "list-held", Method: "GET", Path: "/sites/{site}/held", Tags: tags,
 		Summary: "Removals that the guard holds until a person decides", Errors: []int{404},
-		Responses: listResponses[list[models.Removal], models.Removal](s),
+		Responses: listResponses[list[heldRemoval], heldRemoval](s),
 	}, func(ctx context.Context, in *struct {
 		SiteInput
 		FormatInput
@@ -94,9 +116,9 @@ func (s *Server) heldRoutes() {
 			return nil, err
 		}
 		if format := in.chosen(); format != formatJSON {
-			return streamed(s, format, removalColumns, each(held)), nil
+			return streamed(s, format, removalColumns, each(shownRemovals(held))), nil
 		}
-		return jsonPage(list[models.Removal]{Items: held, Run: site.CurrentRun}), nil
+		return jsonPage(list[heldRemoval]{Items: shownRemovals(held), Run: site.CurrentRun}), nil
 	})
 	for _, op := range []struct {
 		id, path, summary, description string
@@ -119,12 +141,12 @@ func (s *Server) heldRoutes() {
 	}
 }
 
-var removalColumns = []column[models.Removal]{
-	{"url", func(r *models.Removal) string { return r.URL }},
-	{"stage", func(r *models.Removal) string { return r.Stage }},
-	{"reason", func(r *models.Removal) string { return r.Reason }},
-	{"since", func(r *models.Removal) string { return moment(&r.Since) }},
-	{"document", func(r *models.Removal) string { return number(int64(r.Document)) }},
-	{"from_run", func(r *models.Removal) string { return number(r.FromRun) }},
-	{"held_run", func(r *models.Removal) string { return number(r.HeldRun) }},
+var removalColumns = []column[heldRemoval]{
+	{"url", func(r *heldRemoval) string { return r.URL }},
+	{"stage", func(r *heldRemoval) string { return r.Stage }},
+	{"reason", func(r *heldRemoval) string { return r.Reason }},
+	{"since", func(r *heldRemoval) string { return moment(&r.Since) }},
+	{"document", func(r *heldRemoval) string { return number(int64(r.Document)) }},
+	{"from_run", func(r *heldRemoval) string { return number(r.FromRun) }},
+	{"held_run", func(r *heldRemoval) string { return number(r.HeldRun) }},
 }

@@ -154,7 +154,7 @@ type provenanceReport struct {
 var notClaimed = []string{"canonical", "crawled", "indexed", "exists", "independently_verified_change"}
 
 func (in *metadataInput) pages() PagesFilter {
-	return PagesFilter{URL: in.ListedURL, LastmodFrom: in.LastmodFrom, LastmodTo: in.LastmodTo, Language: in.Language, Extension: in.Extension, State: "all"}
+	return PagesFilter{URL: in.ListedURL, LastmodFrom: in.LastmodFrom, LastmodTo: in.LastmodTo, Language: in.Language, Extension: in.Extension}
 }
 
 // narrows reports whether the query asks for documents by what they list.
@@ -275,7 +275,7 @@ func (s *Server) describe(ctx context.Context, site models.Site, d *models.Docum
 		return item, err
 	}
 	item.Validation = validation(d, findings)
-	filter.Document, filter.Limit = d.Number, in.Listed+1
+	filter.Document, filter.Limit, filter.State = d.Number, in.Listed+1, listedState(d)
 	// With nothing asked for, nothing is read; one row tells whether anything matches.
 	if in.Listed == 0 && !in.narrows() {
 		item.Listed.Complete = d.Entries == 0
@@ -361,8 +361,16 @@ func confidence(d *models.Document) map[string]float64 {
 	return scores
 }
 
+// listedState is the state of the pages that a document lists: stale all together once it could not be read.
+func listedState(d *models.Document) models.State {
+	if d.Good() {
+		return models.StateLive
+	}
+	return models.StateStale
+}
+
 func hrefOf(site models.Site, d *models.Document, at models.AsOf) string {
-	return apiPrefix + "/sites/" + number(site.ID) + "/urls?state=all&document=" + number(int64(d.Number)) + "&as_of=" + number(at.Run)
+	return apiPrefix + "/sites/" + number(site.ID) + "/urls?state=" + string(listedState(d)) + "&document=" + number(int64(d.Number)) + "&as_of=" + number(at.Run)
 }
 
 // linked data: the same document with names that mean something outside.

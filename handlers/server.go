@@ -153,3 +153,12 @@ func peerAddr(r *http.Request) netip.Addr {
 	}
 	return peer.Addr().Unmap()
 }
+
+// Routes lists what is served as "METHOD /path/:parameter", for the test that compares it with the document.
+func (s *Server) Routes() []string {
+	var routes []string
+	for _, r := range s.echo.Routes() {
+		routes = append(routes, r.Method+" "+r.Path)
+	}
+	return routes
+}
