@@ -409,3 +409,5 @@ func (f *fixture) serve(t *testing.T) (base string, stop func() error) {
 	t.Cleanup(func() { _ = stop() })
 	return "http://" + listener.Addr().String(), stop
 }
+
+func hashOf(text string) [32]byte { return sha256.Sum256([]byte(text)) }
