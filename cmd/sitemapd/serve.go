@@ -90,10 +90,7 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 		return fmt.Errorf("make the administrator's link: %w", err)
 	}
 	if link != "" && started == nil {
-		fmt.Fprintf(a.errOut, "
-  First start: open %s within a day to set the administrator's password.
-
-", link)
+		fmt.Fprintf(a.errOut, "\n  First start: open %s within a day to set the administrator's password.\n\n", link)
 	}
 	if started != nil {
 		started(address)
