@@ -262,7 +262,7 @@ func (x *extraction) add(it Item, base *weburl.URL, charset string) *Item {
 	}
 	x.ordinal[it.Kind]++
 	it.Ordinal = x.ordinal[it.Kind]
-	if it.Kind != KindRobots && it.Reason != ReasonNoHref {
+	if it.Kind != KindRobots && it.Reason != ReasonNoHref && it.Reason != ReasonMalformed {
 		l, reason := resolve(base, it.Raw, charset)
 		it.URL, it.Key, it.Hints = l.wire, l.key, append(it.Hints, l.hints...)
 		if reason != "" {

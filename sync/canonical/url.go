@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -87,7 +88,14 @@ func resolve(base *weburl.URL, raw, charset string) (l location, reason Reason) 
 		text = l.shape(base, text, scheme)
 	}
 	text = encodeQuery(text, charset)
-	text = strings.ReplaceAll(text, "<", "%3C")
+	if strings.ContainsAny(text, "<{") || scheme == "" && strings.Contains(text, " ") {
+		// weburl, made for sitemaps, takes these for markup and prose.
+		text = strings.NewReplacer("<", "%3C", "{", "%7B").Replace(text)
+		if scheme == "" {
+			text = strings.ReplaceAll(text, " ", "%20")
+		}
+		l.hint(HintEncoded)
+	}
 	u, problem := weburl.ParseString(base, text)
 	switch problem {
 	case weburl.None:
@@ -176,7 +184,7 @@ func (l *location) finish(u weburl.URL) {
 	if u.Notes&weburl.NoteBadPercent != 0 {
 		l.hint(HintBadPercent)
 	}
-	if u.Notes&weburl.NoteEscaped != 0 {
+	if u.Notes&weburl.NoteEscaped != 0 && !slices.Contains(l.hints, HintEncoded) {
 		l.hint(HintEncoded)
 	}
 	if bytes.Contains(u.Path, []byte("//")) {
