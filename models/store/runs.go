@@ -244,7 +244,7 @@ func (s *Store) Run(ctx context.Context, siteID, id int64) (models.Run, error) {
 func (s *Store) RunAt(ctx context.Context, siteID int64, at time.Time) (int64, error) {
 	var run int64
 	err := s.reads.WithContext(ctx).Raw(`SELECT COALESCE(MAX(r.run), 0) FROM runs r JOIN sites s ON s.id = r.site_id
-		WHERE r.site_id = ? AND r.run <= s.current_run AND r.verdict <> '' AND r.error = '' AND r.finished_at <= ?`,
+		WHERE r.site_id = ? AND r.run <= s.current_run AND r.error = '' AND r.finished_at <= ?`,
 		siteID, at.UTC().Truncate(time.Microsecond)).Scan(&run).Error
 	if err != nil {
 		return 0, fmt.Errorf("find run at %s: %w", at.UTC().Format(time.RFC3339), err)

@@ -174,7 +174,7 @@ CREATE TABLE IF NOT EXISTS removals (
   ruled_run         BIGINT NOT NULL,  -- run that was current then
   ruled_at          DATETIME(6),
   PRIMARY KEY (site_id, url_key, from_run, valid_from),
-  KEY removals_decided (site_id, decided_run, url_key),
+  KEY removals_decided (site_id, decided_run, valid_to, url_key),
   KEY removals_run (site_id, valid_from, url_key)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 

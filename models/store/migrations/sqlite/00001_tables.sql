@@ -182,7 +182,7 @@ CREATE TABLE IF NOT EXISTS removals (
   ruled_at    DATETIME,
   PRIMARY KEY (site_id, url_key, from_run, valid_from)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS removals_decided ON removals (site_id, decided_run, url_key);
+CREATE INDEX IF NOT EXISTS removals_decided ON removals (site_id, decided_run, valid_to, url_key);
 CREATE INDEX IF NOT EXISTS removals_run ON removals (site_id, valid_from, url_key);
 
 CREATE TABLE IF NOT EXISTS findings (

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// changed compares two declarations of one page, field by field; nil when they say the same.
+func changed(before, after *models.Declaration) *models.Change {
+	var fields []models.FieldChange
+	add := func(name string, old, current any) {
+		fields = append(fields, models.FieldChange{Field: name, Old: old, New: current})
+	}
+	if f := changedLastmod(before.Lastmod, after.Lastmod); f != nil {
+		fields = append(fields, *f)
+	}
+	if before.Changefreq != after.Changefreq {
+		add("changefreq", orNil(before.Changefreq), orNil(after.Changefreq))
+	}
+	if a, b := before.Priority, after.Priority; (a == nil) != (b == nil) || a != nil && *a != *b {
+		add("priority", orNilNumber(a), orNilNumber(b))
+	}
+	if !bytes.Equal(before.Extensions, after.Extensions) {
+		x, y := blocks(before.Extensions), blocks(after.Extensions)
+		for _, name := range []string{"alternates", "images", "videos", "news", "mobile", "pagemap"} {
+			if !bytes.Equal(x[name], y[name]) {
+				add(name, orNilJSON(x[name]), orNilJSON(y[name]))
+			}
+		}
+	}
+	if before.Fingerprint == after.Fingerprint && !statesMoment(fields) {
+		return nil // the same in another spelling
+	}
+	if len(fields) == 0 && before.URL != after.URL {
+		add("url", before.URL, after.URL)
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return &models.Change{Kind: models.KindChanged, URL: after.URL, Fields: fields}
+}
+
+// statesMoment reports whether a field's change is more than a spelling, for fingerprints that are equal.
+func statesMoment(fields []models.FieldChange) bool {
+	for _, f := range fields {
+		if f.InstantChanged == nil || *f.InstantChanged {
+			return true
+		}
+	}
+	return false
+}
+
+func changedLastmod(before, after *models.Lastmod) *models.FieldChange {
+	if before == nil && after == nil || before != nil && after != nil && before.Raw == after.Raw && before.Instant.Equal(after.Instant) {
+		return nil
+	}
+	moment := before == nil || after == nil || !before.Instant.Equal(after.Instant)
+	f := &models.FieldChange{Field: "lastmod", InstantChanged: &moment}
+	if before != nil {
+		f.Old = before.Raw
+	}
+	if after != nil {
+		f.New = after.Raw
+	}
+	return f
+}
+
+// blocks splits stored extensions; what cannot be read counts as one block of its own.
+func blocks(object []byte) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	if len(object) > 0 && json.Unmarshal(object, &out) != nil {
+		return map[string]json.RawMessage{"pagemap": object}
+	}
+	return out
+}
+
+func orNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func orNilNumber(n *float64) any {
+	if n == nil {
+		return nil
+	}
+	return *n
+}
+
+func orNilJSON(block json.RawMessage) any {
+	if len(block) == 0 {
+		return nil
+	}
+	return block
+}
+
+// cases gives the changes of undecided removals in this run, by page: a case began, was held, or ended by a return.
+func (r *changeReader) cases(ctx context.Context) error {
+	if !r.wants(models.KindPending, models.KindHeld, models.KindRestored) {
+		return nil
+	}
+	after := models.Key{}
+	if r.after.section == sectionCases {
+		after = r.after.key
+	}
+	for {
+		var rows []removalRow
+		err := r.store.reads.WithContext(ctx).Where("site_id = ? AND valid_from = ? AND url_key > ?", r.site.ID, r.run, after[:]).
+			Order("url_key, from_run").Limit(portion).Find(&rows).Error
+		if err != nil {
+			return fmt.Errorf("read removals: %w", err)
+		}
+		for i := range rows {
+			c := &rows[i]
+			kind := ""
+			switch {
+			case c.Stage == models.StageHeld && c.HeldRun == r.run:
+				kind = models.KindHeld
+			case c.Stage == models.StagePending && c.FromRun == r.run:
+				kind = models.KindPending
+			case c.Stage == models.StageRestored && c.DecidedRun == r.run && !(c.Ruling == rejected && c.RuledRun < r.run):
+				kind = models.KindRestored
+			default:
+				continue
+			}
+			err := r.emit(sectionCases, 0, models.Key(c.URLKey), models.Change{Kind: kind, URL: c.URL, Reason: c.Reason})
+			if err != nil {
+				return err
+			}
+		}
+		if len(rows) < portion {
+			return nil
+		}
+		after = models.Key(rows[len(rows)-1].URLKey)
+	}
+}
+
+// turned gives the pages that became stale or fresh because their document did. Pages with an undecided removal are
+// pending whatever their document is, and pages that the run wrote anew have said so themselves.
+func (r *changeReader) turned(ctx context.Context, document int32) error {
+	if !r.wants(models.KindStale, models.KindFresh) {
+		return nil
+	}
+	was, is, err := r.turn(ctx, document)
+	if err != nil || was == nil || is == nil || was.Good() == is.Good() {
+		return err
+	}
+	kind, reason := models.KindFresh, ""
+	if !is.Good() {
+		kind, reason = models.KindStale, is.Reason
+	}
+	m := &moment{store: r.store, site: r.site, run: r.run}
+	undecided, err := m.cases(ctx)
+	if err != nil {
+		return err
+	}
+	after := r.from(sectionDocuments, document)
+	for {
+		var rows []models.Declaration
+		var keys []models.Key
+		err := r.store.declarations(ctx, "d.site_id = ? AND d.document = ? AND d.url_key > ? AND d.from_run <= "+strconv.FormatInt(r.was, 10)+
+			" AND d.to_run > "+strconv.FormatInt(r.was, 10)+" AND d.role = 0 ORDER BY d.url_key LIMIT "+strconv.Itoa(portion),
+			[]any{r.site.ID, document, after[:]}, func(d *models.Declaration) error {
+				rows, keys = append(rows, *d), append(keys, d.Key)
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+		held, err := undecided.of(ctx, keys)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if c := held[keys[i]]; c != nil && c.Document == document && c.stageAt(r.run) != models.StageRejected || rows[i].ToRun == r.run {
+				continue
+			}
+			if err := r.emit(sectionDocuments, document, keys[i], models.Change{Kind: kind, URL: rows[i].URL, Reason: reason}); err != nil {
+				return err
+			}
+		}
+		if len(rows) < portion {
+			return nil
+		}
+		after = keys[len(keys)-1]
+	}
+}
+
+// turn gives a document's versions before and at the run; nil when the run wrote none.
+func (r *changeReader) turn(ctx context.Context, document int32) (was, is *models.Document, err error) {
+	list, err := r.store.versions(ctx, "SELECT "+versionColumns+` FROM document_versions v
+		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
+		WHERE v.site_id = ? AND v.document = ? AND (v.from_run = ? OR v.to_run = ?) ORDER BY v.from_run`, r.site.ID, document, r.run, r.run)
+	if err != nil || len(list) != 2 {
+		return nil, nil, err
+	}
+	return &list[0], &list[1], nil
+}

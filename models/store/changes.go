@@ -1,0 +1,389 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// Sections of one run's changes, in the order of the feed.
+const (
+	sectionDeclarations = 1 // by document and page: added, changed, moved, removed, restored
+	sectionCases        = 2 // by page: pending, held, restored
+	sectionDocuments    = 3 // by document and page: stale, fresh
+)
+
+// changeCursor names a change's place in a site's feed. Nothing is stored for it: the feed is derived from the rows'
+// runs, and the same change has the same cursor for ever.
+type changeCursor struct {
+	run      int64
+	section  int
+	document int32
+	key      models.Key
+}
+
+func (c changeCursor) String() string {
+	return fmt.Sprintf("%d.%d.%d.%s", c.run, c.section, c.document, c.key)
+}
+
+func parseChangeCursor(text string) (changeCursor, error) {
+	var c changeCursor
+	parts := strings.Split(text, ".")
+	fail := func() (changeCursor, error) {
+		return c, models.Invalid("after", "give the cursor of a change as it was answered", "not a cursor: %q", text)
+	}
+	if len(parts) != 4 {
+		return fail()
+	}
+	run, err1 := strconv.ParseInt(parts[0], 10, 64)
+	section, err2 := strconv.ParseInt(parts[1], 10, 8)
+	document, err3 := strconv.ParseInt(parts[2], 10, 32)
+	key, err4 := models.ParseKey(parts[3])
+	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
+		return fail()
+	}
+	return changeCursor{run, int(section), int32(document), key}, nil
+}
+
+func (c changeCursor) compare(d changeCursor) int {
+	for _, n := range []int64{c.run - d.run, int64(c.section - d.section), int64(c.document) - int64(d.document)} {
+		if n != 0 {
+			return int(max(-1, min(1, n)))
+		}
+	}
+	return bytes.Compare(c.key[:], d.key[:])
+}
+
+// changeReader derives the changes of one run at a time.
+type changeReader struct {
+	store    *Store
+	site     siteRow
+	filter   models.ChangeFilter
+	after    changeCursor
+	given    int
+	fn       func(*models.Change) error
+	run, was int64 // the run, and the last moment before it
+	at       time.Time
+	migrated []models.Key // pages that took the place of migrated ones in this run, ascending
+}
+
+// Changes streams a site's change feed, oldest first: one run, or everything after a cursor up to the current run.
+// A page that only moved to another document is no change unless the filter asks for shifts.
+func (s *Store) Changes(ctx context.Context, siteID int64, filter models.ChangeFilter, fn func(*models.Change) error) error {
+	site, err := s.siteRow(ctx, siteID)
+	if err != nil {
+		return err
+	}
+	r := &changeReader{store: s, site: site, filter: filter, fn: fn}
+	if filter.After != "" {
+		if r.after, err = parseChangeCursor(filter.After); err != nil {
+			return err
+		}
+	}
+	if err := s.indexPages(ctx, siteID); err != nil {
+		return err
+	}
+	if err := r.read(ctx); err != nil && err != errEnough {
+		return fmt.Errorf("read changes of site %d: %w", siteID, err)
+	}
+	return nil
+}
+
+func (r *changeReader) read(ctx context.Context) error {
+	from, to := max(r.after.run, 1), r.site.CurrentRun
+	if r.filter.Run != 0 {
+		if r.filter.Run > r.site.LastRun || r.filter.Run < 0 {
+			return notFound("run", r.filter.Run)
+		}
+		from, to = max(from, r.filter.Run), min(to, r.filter.Run)
+	}
+	for from <= to {
+		runs, err := r.runs(ctx, from, to)
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			if err := r.changes(ctx, run); err != nil {
+				return fmt.Errorf("run %d: %w", run.Run, err)
+			}
+		}
+		if len(runs) < portion {
+			return nil
+		}
+		from = runs[len(runs)-1].Run + 1
+	}
+	return nil
+}
+
+// runs gives the runs that wrote anything, in order, a portion at a time.
+func (r *changeReader) runs(ctx context.Context, from, to int64) ([]runRow, error) {
+	var runs []runRow
+	err := r.store.reads.WithContext(ctx).Select("run", "finished_at").Where("site_id = ? AND run >= ? AND run <= ? AND "+finished, r.site.ID, from, to).
+		Where(`(run IN (SELECT run FROM touched WHERE site_id = ? AND run >= ? AND run <= ?)
+			OR run IN (SELECT valid_from FROM removals WHERE site_id = ? AND valid_from >= ? AND valid_from <= ?))`, r.site.ID, from, to, r.site.ID, from, to).
+		Order("run").Limit(portion).Find(&runs).Error
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	return runs, nil
+}
+
+func (r *changeReader) changes(ctx context.Context, run runRow) error {
+	r.run, r.was, r.at = run.Run, run.Run-1, run.FinishedAt.UTC()
+	if r.after.run != r.run {
+		r.after = changeCursor{run: r.run}
+	}
+	var documents []int32
+	err := r.store.reads.WithContext(ctx).Raw("SELECT document FROM touched WHERE site_id = ? AND run = ? ORDER BY document", r.site.ID, r.run).
+		Scan(&documents).Error
+	if err != nil {
+		return fmt.Errorf("read documents: %w", err)
+	}
+	if err := r.readMigrated(ctx); err != nil {
+		return err
+	}
+	if r.after.section <= sectionDeclarations {
+		for _, document := range documents {
+			if r.after.section == sectionDeclarations && document < r.after.document {
+				continue
+			}
+			if err := r.declarations(ctx, document); err != nil {
+				return fmt.Errorf("document %d: %w", document, err)
+			}
+		}
+	}
+	if r.after.section <= sectionCases {
+		if err := r.cases(ctx); err != nil {
+			return err
+		}
+	}
+	for _, document := range documents {
+		if r.after.section == sectionDocuments && document < r.after.document {
+			continue
+		}
+		if err := r.turned(ctx, document); err != nil {
+			return fmt.Errorf("document %d: %w", document, err)
+		}
+	}
+	return nil
+}
+
+func (r *changeReader) wants(kinds ...string) bool {
+	if len(r.filter.Kinds) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(kinds, func(kind string) bool { return slices.Contains(r.filter.Kinds, kind) })
+}
+
+// emit hands a change out unless the caller has it or does not want it.
+func (r *changeReader) emit(section int, document int32, key models.Key, c models.Change) error {
+	at := changeCursor{r.run, section, document, key}
+	if at.compare(r.after) <= 0 || !r.wants(c.Kind) {
+		return nil
+	}
+	c.Cursor, c.Run, c.At = at.String(), r.run, r.at
+	if err := r.fn(&c); err != nil {
+		return err
+	}
+	if r.given++; r.given == r.filter.Limit {
+		return errEnough
+	}
+	return nil
+}
+
+func (r *changeReader) readMigrated(ctx context.Context) error {
+	r.migrated = nil
+	var rows []removalRow
+	err := r.store.reads.WithContext(ctx).Select("moved_key").Where("site_id = ? AND valid_from = ? AND stage = ? AND moved_key IS NOT NULL",
+		r.site.ID, r.run, models.StageMigrated).Find(&rows).Error
+	if err != nil {
+		return fmt.Errorf("read migrated pages: %w", err)
+	}
+	for i := range rows {
+		r.migrated = append(r.migrated, models.Key(rows[i].MovedKey))
+	}
+	slices.SortFunc(r.migrated, compareKeys)
+	return nil
+}
+
+func compareKeys(a, b models.Key) int { return bytes.Compare(a[:], b[:]) }
+
+// from gives where a document's reading begins in a section.
+func (r *changeReader) from(section int, document int32) models.Key {
+	if r.after.section == section && r.after.document == document {
+		return r.after.key
+	}
+	return models.Key{}
+}
+
+// boundary is what one document said of a page before and after the run; one of the two may be missing.
+type boundary struct{ before, after *models.Declaration }
+
+// declarations gives the changes of one document: its rows that begin or end at this run, in portions by key.
+func (r *changeReader) declarations(ctx context.Context, document int32) error {
+	if !r.wants(models.KindAdded, models.KindChanged, models.KindMoved, models.KindRemoved, models.KindRestored) {
+		return nil
+	}
+	after := r.from(sectionDeclarations, document)
+	for {
+		var rows []*models.Declaration
+		run := strconv.FormatInt(r.run, 10)
+		err := r.store.declarations(ctx, "d.site_id = ? AND d.document = ? AND d.url_key > ? AND (d.from_run = "+run+" OR d.to_run = "+run+
+			") ORDER BY d.url_key, d.from_run LIMIT "+strconv.Itoa(portion), []any{r.site.ID, document, after[:]}, func(d *models.Declaration) error {
+			rows = append(rows, d)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		full := len(rows) == portion
+		if full && rows[portion-2].Key != rows[portion-1].Key { // its other half may come next
+			rows = rows[:portion-1]
+		}
+		if err := r.boundaries(ctx, document, rows); err != nil {
+			return err
+		}
+		if !full {
+			return nil
+		}
+		after = rows[len(rows)-1].Key
+	}
+}
+
+func (r *changeReader) boundaries(ctx context.Context, document int32, rows []*models.Declaration) error {
+	var all []boundary
+	for _, row := range rows {
+		var b boundary
+		if row.FromRun == r.run {
+			b.after = row
+		} else {
+			b.before = row
+		}
+		if n := len(all); n > 0 && b.after != nil && all[n-1].before != nil && all[n-1].before.Key == row.Key {
+			all[n-1].after = row
+		} else {
+			all = append(all, b)
+		}
+	}
+	// Only declarations speak of pages: duplicates and foreign listings come and go without a word.
+	var unclear, gone []models.Key
+	for i := range all {
+		b := &all[i]
+		if b.before != nil && b.before.Role != models.RoleDeclaration {
+			b.before = nil
+		}
+		if b.after != nil && b.after.Role != models.RoleDeclaration {
+			b.after = nil
+		}
+		if b.before == nil && b.after != nil && b.after.FirstRun < r.run {
+			unclear = append(unclear, b.after.Key)
+		}
+		if b.before != nil && b.after == nil {
+			gone = append(gone, b.before.Key)
+		}
+	}
+	before, err := r.declared(ctx, unclear, r.was)
+	if err != nil {
+		return err
+	}
+	after, err := r.declared(ctx, gone, r.run)
+	if err != nil {
+		return err
+	}
+	ends, err := r.ends(ctx, gone)
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		var c *models.Change
+		key := models.Key{}
+		switch {
+		case b.before != nil && b.after != nil:
+			key, c = b.after.Key, changed(b.before, b.after)
+		case b.after != nil:
+			key, c = b.after.Key, r.appeared(before[b.after.Key], b.after)
+		case b.before != nil && after[b.before.Key] == nil:
+			key, c = b.before.Key, left(b.before, ends[b.before.Key])
+		}
+		if c == nil {
+			continue
+		}
+		if err := r.emit(sectionDeclarations, document, key, *c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declared gives the declarations of pages at a run, in whichever document.
+func (r *changeReader) declared(ctx context.Context, keys []models.Key, run int64) (map[models.Key]*models.Declaration, error) {
+	out := map[models.Key]*models.Declaration{}
+	for chunk := range slices.Chunk(keys, statementKeys) {
+		at := strconv.FormatInt(run, 10)
+		err := r.store.declarationsFrom(ctx, r.store.byPage(), r.store.pageColumn("site_id")+" = ? AND "+r.store.pageColumn("url_key")+
+			" IN ("+marks(len(chunk))+") AND d.from_run <= "+at+" AND d.to_run > "+at+" AND d.role = 0",
+			appendKeys([]any{r.site.ID}, chunk, len(chunk)), func(d *models.Declaration) error {
+				out[d.Key] = d
+				return nil
+			})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// ends gives the cases of pages that this run decided.
+func (r *changeReader) ends(ctx context.Context, keys []models.Key) (map[models.Key]*removalRow, error) {
+	out := map[models.Key]*removalRow{}
+	for chunk := range slices.Chunk(keys, statementKeys) {
+		var rows []removalRow
+		err := r.store.reads.WithContext(ctx).Where("site_id = ? AND url_key IN ? AND valid_from = ? AND decided_run = ?",
+			r.site.ID, keyBytes(chunk), r.run, r.run).Find(&rows).Error
+		if err != nil {
+			return nil, fmt.Errorf("read removals: %w", err)
+		}
+		for i := range rows {
+			out[models.Key(rows[i].URLKey)] = &rows[i]
+		}
+	}
+	return out, nil
+}
+
+// appeared tells what it means that a document declares a page which it did not declare before.
+func (r *changeReader) appeared(before, after *models.Declaration) *models.Change {
+	switch {
+	case before != nil:
+		if c := changed(before, after); c != nil || !r.filter.Shifts {
+			return c
+		}
+		return &models.Change{Kind: models.KindMoved, URL: after.URL, Reason: "listed by another document, with the same content",
+			Fields: []models.FieldChange{{Field: "document", Old: before.Document, New: after.Document}}}
+	case after.FirstRun < r.run:
+		return &models.Change{Kind: models.KindRestored, URL: after.URL}
+	}
+	if _, found := slices.BinarySearchFunc(r.migrated, after.Key, compareKeys); found {
+		return nil
+	}
+	return &models.Change{Kind: models.KindAdded, URL: after.URL}
+}
+
+// left tells how a page ended.
+func left(before *models.Declaration, end *removalRow) *models.Change {
+	c := &models.Change{Kind: models.KindRemoved, URL: before.URL}
+	if end == nil {
+		return c
+	}
+	c.Reason = end.Reason
+	if end.Stage == models.StageMoved || end.Stage == models.StageMigrated {
+		c.Kind = models.KindMoved
+		c.Fields = []models.FieldChange{{Field: "url", Old: before.URL, New: end.MovedTo}}
+	}
+	return c
+}

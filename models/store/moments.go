@@ -1,0 +1,270 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// finished selects the runs whose rows readers may see.
+const finished = "finished_at IS NOT NULL AND error = ''"
+
+// moment is a site as readers see it at one run. Rows at a run never change while the store is open, whatever runs
+// write meanwhile: later runs only close rows above it.
+type moment struct {
+	store *Store
+	site  siteRow
+	run   int64 // 0: before the first run, nothing is visible
+	times map[int64]time.Time
+	runs  []runRow // all finished ones, once load has read them
+}
+
+// load reads all finished runs at once, for readers that ask for many.
+func (m *moment) load(ctx context.Context) error {
+	err := m.store.reads.WithContext(ctx).Select("run", "targeted", "finished_at").
+		Where("site_id = ? AND run <= ? AND "+finished, m.site.ID, m.site.CurrentRun).Order("run").Find(&m.runs).Error
+	if err != nil {
+		return fmt.Errorf("read runs: %w", err)
+	}
+	for i := range m.runs {
+		m.times[m.runs[i].Run] = m.runs[i].FinishedAt.UTC()
+	}
+	return nil
+}
+
+// with is the same site at another run.
+func (m *moment) with(run int64) *moment {
+	other := *m
+	other.run = run
+	return &other
+}
+
+// at finds the run that as-of names. A run above the current one is the current one while it is under way or failed,
+// and models.ErrNotFound when there never was one with this number.
+func (s *Store) at(ctx context.Context, siteID int64, at models.AsOf) (*moment, error) {
+	site, err := s.siteRow(ctx, siteID)
+	if err != nil {
+		return nil, err
+	}
+	m := &moment{store: s, site: site, run: site.CurrentRun, times: map[int64]time.Time{}}
+	switch {
+	case at.Run > site.LastRun || at.Run < 0:
+		return nil, notFound("run", at.Run)
+	case at.Run > 0:
+		m.run = min(at.Run, site.CurrentRun)
+	case !at.Time.IsZero():
+		m.run, err = s.RunAt(ctx, siteID, at.Time)
+		if errors.Is(err, models.ErrNotFound) {
+			m.run, err = 0, nil
+		}
+	}
+	return m, err
+}
+
+// when gives the end of a run, which is when readers first saw it.
+func (m *moment) when(ctx context.Context, run int64) (time.Time, error) {
+	if t, ok := m.times[run]; ok {
+		return t, nil
+	}
+	var row runRow
+	err := m.store.reads.WithContext(ctx).Select("started_at", "finished_at").
+		Where("site_id = ? AND run = ?", m.site.ID, run).Limit(1).Find(&row).Error
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read run %d: %w", run, err)
+	}
+	t := row.StartedAt.UTC()
+	if row.FinishedAt != nil {
+		t = row.FinishedAt.UTC()
+	}
+	m.times[run] = t
+	return t, nil
+}
+
+// last gives the end of the last run up to one; full leaves targeted runs out, which do not look at every document.
+func (m *moment) last(ctx context.Context, run int64, full bool) (time.Time, error) {
+	if m.runs != nil {
+		at := sort.Search(len(m.runs), func(i int) bool { return m.runs[i].Run > run })
+		for at--; at >= 0; at-- {
+			if !full || !m.runs[at].Targeted {
+				return m.runs[at].FinishedAt.UTC(), nil
+			}
+		}
+		return time.Time{}, nil
+	}
+	query := m.store.reads.WithContext(ctx).Select("run", "started_at", "finished_at").
+		Where("site_id = ? AND run <= ? AND "+finished, m.site.ID, min(run, m.site.CurrentRun)).Order("run DESC")
+	if full {
+		query = query.Where("targeted = ?", false)
+	}
+	var row runRow
+	if err := query.Limit(1).Find(&row).Error; err != nil {
+		return time.Time{}, fmt.Errorf("read runs: %w", err)
+	}
+	if row.FinishedAt == nil {
+		return time.Time{}, nil
+	}
+	return row.FinishedAt.UTC(), nil
+}
+
+// documentView is what pages need to know of their document at a moment.
+type documentView struct {
+	models.Document
+	good     bool
+	lastSeen time.Time // end of the last run in which the document said what its rows say
+}
+
+// documents gives every document's version at the moment, by number.
+func (m *moment) documents(ctx context.Context) (map[int32]*documentView, []int32, error) {
+	list, err := m.store.versions(ctx, "SELECT "+versionColumns+` FROM document_versions v
+		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
+		WHERE v.site_id = ? AND v.from_run <= ? AND v.to_run > ? ORDER BY v.document`, m.site.ID, m.run, m.run)
+	if err != nil {
+		return nil, nil, err
+	}
+	checked, err := m.last(ctx, m.run, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	views := make(map[int32]*documentView, len(list))
+	var order, gone []int32
+	for _, d := range list {
+		if d.ToRun > m.site.CurrentRun {
+			d.ToRun = 0
+		}
+		view, err := m.view(ctx, d, checked)
+		if err != nil {
+			return nil, nil, err
+		}
+		views[d.Number] = view
+		if d.Verdict == models.VerdictGone { // last: they hold little but superseded rows
+			gone = append(gone, d.Number)
+		} else {
+			order = append(order, d.Number)
+		}
+	}
+	return views, append(order, gone...), nil
+}
+
+// view makes the view of a version; checked is the end of the last run that looked at every document.
+func (m *moment) view(ctx context.Context, d models.Document, checked time.Time) (*documentView, error) {
+	view := &documentView{Document: d, good: d.Good()}
+	if !view.good {
+		return view, nil
+	}
+	began, err := m.when(ctx, d.FromRun)
+	view.lastSeen = latest(checked, began)
+	return view, err
+}
+
+// seen completes the last time that a document which is not good was.
+func (m *moment) seen(ctx context.Context, d *documentView) (time.Time, error) {
+	if d.good || !d.lastSeen.IsZero() {
+		return d.lastSeen, nil
+	}
+	var until int64
+	err := m.store.reads.WithContext(ctx).Raw(`SELECT COALESCE(MAX(to_run), 0) FROM document_versions
+		WHERE site_id = ? AND document = ? AND from_run <= ? AND verdict IN ?`, m.site.ID, d.Number, m.run,
+		[]models.Verdict{models.VerdictComplete, models.VerdictUnchanged}).Scan(&until).Error
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read versions of document %d: %w", d.Number, err)
+	}
+	if until == 0 {
+		return time.Time{}, nil
+	}
+	d.lastSeen, err = m.last(ctx, until-1, false)
+	return d.lastSeen, err
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// casesHeld is how many undecided removals a reader keeps in memory; more are looked up portion by portion.
+const casesHeld = 20_000
+
+// cases are the undecided removals at a moment.
+type cases struct {
+	m   *moment
+	all map[models.Key]*removalRow // nil: too many
+}
+
+func (m *moment) undecided(ctx context.Context) *gorm.DB {
+	return m.store.reads.WithContext(ctx).Where("site_id = ? AND decided_run = ? AND valid_to > ? AND valid_from <= ?",
+		m.site.ID, models.Open, m.run, m.run)
+}
+
+func (m *moment) cases(ctx context.Context) (*cases, error) {
+	c := &cases{m: m}
+	var rows []removalRow
+	if err := m.undecided(ctx).Limit(casesHeld + 1).Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read removals: %w", err)
+	}
+	if len(rows) <= casesHeld {
+		c.all = make(map[models.Key]*removalRow, len(rows))
+		for i := range rows {
+			c.all[models.Key(rows[i].URLKey)] = &rows[i]
+		}
+	}
+	return c, nil
+}
+
+// of gives the undecided cases of some pages.
+func (c *cases) of(ctx context.Context, keys []models.Key) (map[models.Key]*removalRow, error) {
+	if c.all != nil || len(keys) == 0 {
+		return c.all, nil
+	}
+	var rows []removalRow
+	if err := c.m.undecided(ctx).Where("url_key IN ?", keyBytes(keys)).Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read removals: %w", err)
+	}
+	found := make(map[models.Key]*removalRow, len(rows))
+	for i := range rows {
+		found[models.Key(rows[i].URLKey)] = &rows[i]
+	}
+	return found, nil
+}
+
+// DocumentsAt gives every document's version at a moment, gone ones included, by number.
+func (s *Store) DocumentsAt(ctx context.Context, siteID int64, at models.AsOf) ([]models.Document, error) {
+	m, err := s.at(ctx, siteID, at)
+	if err != nil {
+		return nil, err
+	}
+	return m.visible(s.versions(ctx, "SELECT "+versionColumns+` FROM document_versions v
+		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
+		WHERE v.site_id = ? AND v.from_run <= ? AND v.to_run > ? ORDER BY v.document`, siteID, m.run, m.run))
+}
+
+// DocumentHistory gives every version of one document, oldest first.
+func (s *Store) DocumentHistory(ctx context.Context, siteID int64, document int32) ([]models.Document, error) {
+	m, err := s.at(ctx, siteID, models.AsOf{})
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.visible(s.versions(ctx, "SELECT "+versionColumns+` FROM document_versions v
+		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
+		WHERE v.site_id = ? AND v.document = ? AND v.from_run <= ? ORDER BY v.from_run`, siteID, document, m.site.CurrentRun))
+	if err == nil && len(list) == 0 {
+		return nil, notFound("document", document)
+	}
+	return list, err
+}
+
+// visible hides that a run under way has superseded a version already.
+func (m *moment) visible(list []models.Document, err error) ([]models.Document, error) {
+	for i := range list {
+		if list[i].ToRun > m.site.CurrentRun {
+			list[i].ToRun = 0
+		}
+	}
+	return list, err
+}
