@@ -50,6 +50,7 @@ var calls = []struct {
 	{name: "reject-held", method: "POST", path: "/sites/1/held/reject", body: `{"all":true}`},
 	{name: "list-deliveries", method: "GET", path: "/sites/1/deliveries"},
 	{name: "replay-delivery", method: "POST", path: "/sites/1/deliveries/9/replay", status: 202},
+	{name: "list-expectations", method: "GET", path: "/sites/1/expectations?page_size=1"},
 	{name: "list-hook-keys", method: "GET", path: "/sites/1/hook-keys"},
 	{name: "rotate-hook-key", method: "POST", path: "/sites/1/hook-keys?overlap_seconds=60", status: 201},
 	{name: "list-tokens", method: "GET", path: "/tokens"},

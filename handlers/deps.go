@@ -25,9 +25,10 @@ type Deps struct {
 	Triggers  triggerStore
 	HookKeys  hookKeyStore
 
-	Deliveries deliveryStore // optional: without it, rejected deliveries are kept in memory only
-	Tokens     tokenStore    // optional: without it, no bearer token is valid
-	Accounts   accountStore  // optional: without it, nobody can log in
+	Deliveries   deliveryStore    // optional: without it, rejected deliveries are kept in memory only
+	Expectations expectationStore // optional
+	Tokens       tokenStore       // optional: without it, no bearer token is valid
+	Accounts     accountStore     // optional: without it, nobody can log in
 
 	Engine engine
 

@@ -50,6 +50,10 @@ type store struct {
 	SaveTokenFunc       func(models.Token) (models.Token, error)
 	RevokeTokenFunc     func(id int64, at time.Time) error
 	TouchTokenFunc      func(id int64, at time.Time) error
+
+	DeliveriesFunc         func(siteID, before int64, limit int) ([]models.Delivery, error)
+	SaveDeliveryFunc       func(models.Delivery) error
+	ExpectationHistoryFunc func(siteID, before int64, limit int) ([]models.Expectation, error)
 }
 
 func (s *store) FindSite(_ context.Context, name string) (models.Site, error) {
@@ -205,6 +209,18 @@ func (s *store) TouchToken(_ context.Context, id int64, at time.Time) error {
 		return nil
 	}
 	return s.TouchTokenFunc(id, at)
+}
+
+func (s *store) SaveDelivery(_ context.Context, d models.Delivery) error {
+	return s.SaveDeliveryFunc(d)
+}
+
+func (s *store) Deliveries(_ context.Context, siteID, before int64, limit int) ([]models.Delivery, error) {
+	return s.DeliveriesFunc(siteID, before, limit)
+}
+
+func (s *store) ExpectationHistory(_ context.Context, siteID, before int64, limit int) ([]models.Expectation, error) {
+	return s.ExpectationHistoryFunc(siteID, before, limit)
 }
 
 // walker is the engine.

@@ -313,3 +313,117 @@ func TestRuns_IdempotencyKeyStartsOne(t *testing.T) {
 		t.Errorf("%d stored, woken %v", len(f.triggers), f.woken)
 	}
 }
+
+func TestExpectations_PagesMeetEveryOneOfLargeTriggers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		sizes, pageSize := rapid.SliceOfN(rapid.IntRange(1, 9), 0, 6).Draw(rt, "sizes"), rapid.IntRange(1, 7).Draw(rt, "page size")
+		var all []models.Expectation
+		for i := len(sizes); i > 0; i-- {
+			for n := range sizes[i-1] {
+				all = append(all, models.Expectation{Trigger: int64(i), Checks: n})
+			}
+		}
+		f := newFixture(t, rich)
+		f.store.ExpectationHistoryFunc = func(_, before int64, limit int) ([]models.Expectation, error) {
+			var out []models.Expectation
+			for _, e := range all {
+				if (before == 0 || e.Trigger < before) && len(out) < limit {
+					out = append(out, e)
+				}
+			}
+			return out, nil
+		}
+		var got []models.Expectation
+		for token := ""; ; {
+			r := f.get(fmt.Sprintf("/api/v1/sites/1/expectations?page_size=%d&page_token=%s", pageSize, token))
+			page := decode[struct {
+				Items []models.Expectation
+				Next  string `json:"next_page_token"`
+			}](t, r)
+			for _, e := range page.Items {
+				got = append(got, models.Expectation{Trigger: e.Trigger, Checks: e.Checks})
+			}
+			if token = page.Next; token == "" {
+				break
+			}
+		}
+		if len(got) != len(all) {
+			rt.Fatalf("%d of %d", len(got), len(all))
+		}
+		for i := range all {
+			if got[i] != all[i] {
+				rt.Fatalf("row %d: %+v, want %+v", i, got[i], all[i])
+			}
+		}
+	})
+}
+
+func TestDeliveries_PagesMeetEveryOneOfBothLists(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		stored, others := rapid.IntRange(0, 12).Draw(rt, "stored"), rapid.SliceOfN(rapid.SampledFrom([]string{"duplicate", "rejected"}), 0, 12).Draw(rt, "others")
+		size, result := rapid.IntRange(1, 6).Draw(rt, "page size"), rapid.SampledFrom([]string{"", "accepted", "rejected"}).Draw(rt, "result")
+		minute := rapid.IntRange(0, 3)
+		f := newFixture(t, func(f *fixture) { f.deps.Deliveries = f.store })
+		var triggers []models.Trigger
+		at := now
+		for i := stored; i > 0; i-- {
+			at = at.Add(-time.Duration(minute.Draw(rt, "gap")) * time.Minute)
+			triggers = append(triggers, models.Trigger{ID: int64(i), ReceivedAt: at})
+		}
+		var rejected []models.Delivery
+		at = now
+		for i := len(others); i > 0; i-- {
+			at = at.Add(-time.Duration(minute.Draw(rt, "gap")) * time.Minute)
+			rejected = append(rejected, models.Delivery{ID: int64(i), At: at, Result: others[i-1]})
+		}
+		f.store.TriggersFunc = func(_, before int64, limit int) ([]models.Trigger, error) {
+			return below(triggers, func(t models.Trigger) int64 { return t.ID }, before, limit), nil
+		}
+		f.store.DeliveriesFunc = func(_, before int64, limit int) ([]models.Delivery, error) {
+			return below(rejected, func(d models.Delivery) int64 { return d.ID }, before, limit), nil
+		}
+		want := 0
+		if result != "rejected" {
+			want += stored
+		}
+		for _, r := range others {
+			if result == "" || result == r {
+				want++
+			}
+		}
+		seen := map[string]bool{}
+		last := now.Add(time.Hour)
+		for token := ""; ; {
+			page := decode[struct {
+				Items []models.Delivery
+				Next  string `json:"next_page_token"`
+			}](t, f.get(fmt.Sprintf("/api/v1/sites/1/deliveries?page_size=%d&result=%s&page_token=%s", size, result, token)))
+			for _, d := range page.Items {
+				name := fmt.Sprint(d.Result == "accepted", d.ID)
+				if seen[name] || d.At.After(last) || result != "" && d.Result != result {
+					rt.Fatalf("%+v out of place", d)
+				}
+				seen[name], last = true, d.At
+			}
+			if token = page.Next; token == "" {
+				break
+			}
+		}
+		if len(seen) != want {
+			rt.Fatalf("%d of %d", len(seen), want)
+		}
+	})
+}
+
+// below is a store's way to read a list, newest first.
+func below[T any](all []T, id func(T) int64, before int64, limit int) []T {
+	var out []T
+	for _, row := range all {
+		if (before == 0 || id(row) < before) && len(out) < limit {
+			out = append(out, row)
+		}
+	}
+	return out
+}

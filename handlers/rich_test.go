@@ -114,6 +114,14 @@ func rich(f *fixture) {
 		}
 		return trigger, nil
 	}
+	f.deps.Expectations = f.store
+	f.store.ExpectationHistoryFunc = func(_, before int64, limit int) ([]models.Expectation, error) {
+		return []models.Expectation{
+			{Trigger: 9, URL: page.URL, Kind: models.ExpectMoved, PreviousURL: gone.URL, Modified: &served, OpenedAt: now.Add(-time.Minute), OpenedRun: 7, Checks: 2,
+				Outcome: models.OutcomeMet, DecidedRun: 7, DecidedAt: &served, Finding: "edge-stale", Text: "a cache served an older copy"},
+			{Trigger: 8, URL: page.URL, Kind: models.ExpectListed, OpenedAt: now, NextCheck: &served, Outcome: models.OutcomeOpen},
+		}, nil
+	}
 	f.store.RotateHookKeyFunc = func(int64, time.Duration) (models.HookKey, error) {
 		return models.HookKey{ID: "key-2", Secret: "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", NotBefore: now, NotAfter: now.Add(time.Hour)}, nil
 	}

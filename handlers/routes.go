@@ -40,6 +40,7 @@ func (s *Server) routes() error {
 	s.progressRoutes()
 	s.heldRoutes()
 	s.deliveryRoutes()
+	s.expectationRoutes()
 	s.tokenRoutes()
 	if err := s.docsRoutes(api); err != nil {
 		return err

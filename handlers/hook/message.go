@@ -40,14 +40,6 @@ const (
 	IgnoreOtherSite = "other_site"      // the ping names another home page
 )
 
-// What a hint lets expect of a page.
-const (
-	ExpectListed  = "listed"
-	ExpectGone    = "gone"
-	ExpectChanged = "changed"
-	ExpectMoved   = "moved"
-)
-
 // Bounds of what is taken from one body. A body holds at most 64 KiB anyway.
 const (
 	maxHints     = 1000

@@ -58,16 +58,16 @@ func expectation(kind, current, previous string) string {
 	switch kind {
 	case "post.published":
 		if previous != "" && previous != current {
-			return ExpectMoved
+			return models.ExpectMoved
 		}
-		return ExpectListed
+		return models.ExpectListed
 	case "post.updated":
 		if previous != "" && previous != current {
-			return ExpectMoved
+			return models.ExpectMoved
 		}
-		return ExpectChanged
+		return models.ExpectChanged
 	case "post.unpublished", "post.trashed", "post.deleted":
-		return ExpectGone
+		return models.ExpectGone
 	}
 	return ""
 }
@@ -105,7 +105,7 @@ func (m *Message) readWoo(h http.Header, b body) {
 		hint.PostType = "product"
 		hint.Expect = byStatus(product.Status, name == "created" || name == "restored")
 		if name == "deleted" {
-			hint.Expect = ExpectGone
+			hint.Expect = models.ExpectGone
 		}
 	}
 	m.Hints = []models.Hint{hint}
@@ -117,11 +117,11 @@ func byStatus(status string, first bool) string {
 	case status == "":
 		return ""
 	case status != "publish":
-		return ExpectGone
+		return models.ExpectGone
 	case first:
-		return ExpectListed
+		return models.ExpectListed
 	}
-	return ExpectChanged
+	return models.ExpectChanged
 }
 
 // readWPWebhooks reads WP Webhooks 3.3 (post_create, post_update, post_delete, post_trash, ...) as JSON, form or XML.
@@ -156,7 +156,7 @@ func (m *Message) readWPWebhooks(h http.Header, b body) {
 		Expect: byStatus(posted.Post.Status, name == "post_create"),
 	}
 	if name == "post_delete" || name == "post_trash" {
-		hint.Expect = ExpectGone
+		hint.Expect = models.ExpectGone
 	}
 	m.Hints = []models.Hint{hint}
 }
