@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -12,6 +14,9 @@ import (
 
 // changed compares two declarations of one page, field by field; nil when they say the same.
 func changed(before, after *models.Declaration) *models.Change {
+	if before.Fingerprint == after.Fingerprint {
+		return nil // also when a lastmod is spelled otherwise
+	}
 	var fields []models.FieldChange
 	add := func(name string, old, current any) {
 		fields = append(fields, models.FieldChange{Field: name, Old: old, New: current})
@@ -27,32 +32,23 @@ func changed(before, after *models.Declaration) *models.Change {
 	}
 	if !bytes.Equal(before.Extensions, after.Extensions) {
 		x, y := blocks(before.Extensions), blocks(after.Extensions)
-		for _, name := range []string{"alternates", "images", "videos", "news", "mobile", "pagemap"} {
+		for _, name := range blockNames(x, y) {
 			if !bytes.Equal(x[name], y[name]) {
 				add(name, orNilJSON(x[name]), orNilJSON(y[name]))
 			}
 		}
 	}
-	if before.Fingerprint == after.Fingerprint && !statesMoment(fields) {
-		return nil // the same in another spelling
-	}
 	if len(fields) == 0 && before.URL != after.URL {
 		add("url", before.URL, after.URL)
-	}
-	if len(fields) == 0 {
-		return nil
 	}
 	return &models.Change{Kind: models.KindChanged, URL: after.URL, Fields: fields}
 }
 
-// statesMoment reports whether a field's change is more than a spelling, for fingerprints that are equal.
-func statesMoment(fields []models.FieldChange) bool {
-	for _, f := range fields {
-		if f.InstantChanged == nil || *f.InstantChanged {
-			return true
-		}
-	}
-	return false
+// blockNames gives the names of two sets of blocks, in alphabetical order.
+func blockNames(x, y map[string]json.RawMessage) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func changedLastmod(before, after *models.Lastmod) *models.FieldChange {

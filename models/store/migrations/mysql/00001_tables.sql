@@ -263,3 +263,33 @@ CREATE TABLE IF NOT EXISTS sessions (
   seen_at           DATETIME(6) NOT NULL,
   expires_at        DATETIME(6) NOT NULL
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+-- One row at most: the link by which the first administrator comes in.
+CREATE TABLE IF NOT EXISTS admin_link (
+  id                INT NOT NULL PRIMARY KEY,
+  hash              BINARY(32) NOT NULL,
+  expires_at        DATETIME(6) NOT NULL
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+
+-- What triggers said should become true of pages, and what became of it.
+CREATE TABLE IF NOT EXISTS expectations (
+  site_id           BIGINT NOT NULL,
+  trigger_id        BIGINT NOT NULL,
+  url_key           BINARY(16) NOT NULL,
+  kind              VARCHAR(64) NOT NULL,
+  url               MEDIUMBLOB NOT NULL,
+  previous_key      BINARY(16),
+  previous_url      MEDIUMBLOB NOT NULL,
+  modified          DATETIME(6),
+  opened_at         DATETIME(6) NOT NULL,
+  opened_run        BIGINT NOT NULL,
+  checks            INT NOT NULL,
+  next_check        DATETIME(6),
+  outcome           VARCHAR(64) NOT NULL,
+  decided_run       BIGINT NOT NULL,
+  decided_at        DATETIME(6),
+  finding           VARCHAR(64) NOT NULL,
+  text              MEDIUMBLOB NOT NULL,
+  PRIMARY KEY (site_id, trigger_id, url_key, kind),
+  KEY expectations_outcome (site_id, outcome, url_key)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;

@@ -270,3 +270,33 @@ CREATE TABLE IF NOT EXISTS sessions (
   seen_at    DATETIME NOT NULL,
   expires_at DATETIME NOT NULL
 ) WITHOUT ROWID;
+
+-- One row at most: the link by which the first administrator comes in.
+CREATE TABLE IF NOT EXISTS admin_link (
+  id         INTEGER NOT NULL PRIMARY KEY,
+  hash       BLOB NOT NULL,
+  expires_at DATETIME NOT NULL
+);
+
+-- What triggers said should become true of pages, and what became of it.
+CREATE TABLE IF NOT EXISTS expectations (
+  site_id      INTEGER NOT NULL,
+  trigger_id   INTEGER NOT NULL,
+  url_key      BLOB NOT NULL,
+  kind         TEXT NOT NULL,
+  url          TEXT NOT NULL,
+  previous_key BLOB,
+  previous_url TEXT NOT NULL,
+  modified     DATETIME,
+  opened_at    DATETIME NOT NULL,
+  opened_run   INTEGER NOT NULL,
+  checks       INTEGER NOT NULL,
+  next_check   DATETIME,
+  outcome      TEXT NOT NULL,
+  decided_run  INTEGER NOT NULL,
+  decided_at   DATETIME,
+  finding      TEXT NOT NULL,
+  text         TEXT NOT NULL,
+  PRIMARY KEY (site_id, trigger_id, url_key, kind)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS expectations_outcome ON expectations (site_id, outcome, url_key);
