@@ -21,7 +21,7 @@ func (r *run) moves(ctx context.Context, s *settlement) error {
 	if len(s.missing) == 0 || r.total.Load() == 0 {
 		return nil
 	}
-	known := r.site.Live + int64(len(r.undecided))
+	known := r.known()
 	if int64(len(s.missing))*2 >= known {
 		if err := r.migration(ctx, s, known); err != nil {
 			return err

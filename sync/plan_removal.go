@@ -87,7 +87,7 @@ func (p Policy) carryOn(c *models.Removal, confirmAfter, releaseAfter time.Durat
 		p.remove(c, proof, "approved, and not listed by a complete walk since")
 	case c.Stage == models.StageHeld && releaseAfter > 0 && age >= releaseAfter:
 		p.remove(c, proof, fmt.Sprintf("held for %s while complete walks agreed", releaseAfter))
-	case c.Stage == models.StageHeld:
+	case c.Stage == models.StageHeld || c.Stage == models.StageRejected:
 		return false
 	case held != "":
 		c.Stage, c.HeldRun, c.Reason = models.StageHeld, proof.run, held

@@ -93,11 +93,12 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 	for _, row := range rows {
 		first, old = min(first, row.FirstRun), old || row.FirstRun < run
 	}
+	restored := began > 0 && !old
 	if began > 0 {
 		first = min(first, began)
-		if !old {
-			r.restored++
-		}
+	}
+	if restored {
+		r.restored++
 	}
 	if len(rows) == 1 && rows[0].FirstRun == first {
 		return
@@ -119,7 +120,7 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 	if undecided {
 		r.found = append(r.found, rows[0].Key)
 	}
-	r.roles(present, winner, first, run)
+	r.roles(present, winner, first, run, restored)
 }
 
 // declaration chooses: an old declaration, else the row in the lowest document, old rows before new ones.
@@ -145,7 +146,7 @@ func rank(row models.Listing, run int64) int {
 }
 
 // roles writes the winner as the declaration and all others as duplicates, each with the page's true beginning.
-func (r *resolution) roles(present []models.Listing, winner models.Listing, first, run int64) {
+func (r *resolution) roles(present []models.Listing, winner models.Listing, first, run int64, restored bool) {
 	appeared := 0
 	for _, row := range present {
 		role := models.RoleDuplicate
@@ -160,7 +161,7 @@ func (r *resolution) roles(present []models.Listing, winner models.Listing, firs
 			e.rerole = append(e.rerole, rerole{row.Key, role, first})
 		}
 	}
-	if first == run { // a page that is new: one of its listings is the addition
+	if first == run || restored { // a page that is new or back: one of its listings is the addition or return
 		appeared--
 	}
 	r.known += int64(appeared)

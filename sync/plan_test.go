@@ -159,7 +159,10 @@ func TestResolve(t *testing.T) {
 			rows: []models.Listing{row("a", 1, 1, 1, declaration, ""), row("a", 2, 5, 5, declaration, "")}, undecided: []place{{key("a"), 1}},
 			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{2: {"a:0:1"}}, Resolved: []string{"a"}, Found: []string{"a"}, Known: 1, Moved: 1}},
 		{name: "a removed page that comes back continues its history", rows: []models.Listing{row("a", 1, 5, 5, declaration, "")},
-			began: map[models.Key]int64{key("a"): 2}, want: want{Reroled: map[int32][]string{1: {"a:0:2"}}, Known: 1, Restored: 1}},
+			began: map[models.Key]int64{key("a"): 2}, want: want{Reroled: map[int32][]string{1: {"a:0:2"}}, Restored: 1}},
+		{name: "a removed page that comes back in two documents is one return",
+			rows:  []models.Listing{row("a", 1, 5, 5, declaration, ""), row("a", 2, 5, 5, declaration, "")},
+			began: map[models.Key]int64{key("a"): 2}, want: want{Reroled: map[int32][]string{1: {"a:0:2"}, 2: {"a:1:2"}}, Known: 1, Restored: 1}},
 		{name: "a page missing everywhere is left to the removal policy", rows: []models.Listing{row("a", 1, 1, 1, declaration, "")}, left: []place{{key("a"), 1}}},
 	}
 	for _, tt := range tests {
@@ -245,6 +248,7 @@ func TestCarryOn(t *testing.T) {
 		{name: "two walks in one run remove at once", stage: models.StagePending, proof: walkProof{complete: true, confirmed: true}, want: models.StageRemoved, changed: true},
 		{name: "the guard stops a pending removal", stage: models.StagePending, age: time.Hour, proof: walkProof{complete: true}, held: "too many", want: models.StageHeld, changed: true},
 		{name: "held stays held", stage: models.StageHeld, age: 1000 * time.Hour, proof: walkProof{complete: true, confirmed: true}, want: models.StageHeld},
+		{name: "rejected stays listed", stage: models.StageRejected, age: 1000 * time.Hour, release: 48 * time.Hour, proof: walkProof{complete: true, confirmed: true}, want: models.StageRejected},
 		{name: "held is released after the configured time", stage: models.StageHeld, age: 49 * time.Hour, release: 48 * time.Hour, proof: walkProof{complete: true}, want: models.StageRemoved, changed: true},
 		{name: "an approved removal waits for a complete walk", stage: models.StageApproved, age: time.Hour, want: models.StageApproved},
 		{name: "an approved removal goes with the next complete walk", stage: models.StageApproved, proof: walkProof{complete: true}, held: "too many", want: models.StageRemoved, changed: true},

@@ -312,7 +312,12 @@ func (r *run) tally(s *settlement) {
 	}
 	c.Changed += s.changed
 	c.Moved = s.moved
-	c.Restored = s.restored + int64(len(s.back))
+	c.Restored = s.restored
+	for key := range s.back {
+		if r.undecided[key].Stage != models.StageRejected { // a person had it listed again before
+			c.Restored++
+		}
+	}
 	c.Added = appeared - s.known - s.restored - int64(len(s.migrated))
 }
 
@@ -437,13 +442,24 @@ func (r *run) saveRemovals(ctx context.Context, cases []models.Removal) error {
 	return nil
 }
 
+// known is how many pages the site listed before the run, those whose removal is undecided included.
+func (r *run) known() int64 {
+	known := r.site.Live
+	for _, c := range r.undecided {
+		if c.Stage != models.StageRejected { // those count as listed
+			known++
+		}
+	}
+	return known
+}
+
 // absence sums up what is missing, for the guard. Removals already held or approved do not count again.
 func (r *run) absence(s *settlement, complete bool) absence {
 	a := absence{byDocument: map[int32]int64{}, listed: map[int32]int64{}}
 	if !complete {
 		return a
 	}
-	a.known = r.site.Live + int64(len(r.undecided))
+	a.known = r.known()
 	a.remaining = r.record.Counts.Live
 	for _, d := range r.documents {
 		a.listed[d.Number] = d.diff.listed
