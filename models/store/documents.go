@@ -189,12 +189,9 @@ func (s *Store) SaveDocument(ctx context.Context, lease models.Lease, siteID, ru
 	saved := *d
 	err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
 		saved = *d
-		fresh := false
-		if saved.Number == 0 {
-			var err error
-			if fresh, err = s.number(tx, siteID, run, &saved); err != nil {
-				return err
-			}
+		fresh, err := s.number(tx, siteID, run, &saved)
+		if err != nil {
+			return err
 		}
 		if !fresh {
 			if err := supersede(tx, siteID, run, saved.Number); err != nil {
@@ -221,10 +218,15 @@ func (s *Store) SaveDocument(ctx context.Context, lease models.Lease, siteID, ru
 	return nil
 }
 
-// number finds or gives the number of a document. Numbers that a swept run used come again: nobody saw them.
+// number finds the document by its number or else its URL, or stores it as a new one. Numbers that a swept run used
+// may come again: nobody saw them.
 func (s *Store) number(tx *gorm.DB, siteID, run int64, d *models.Document) (fresh bool, err error) {
+	query := tx.Where("site_id = ? AND document = ?", siteID, d.Number)
+	if d.Number == 0 {
+		query = tx.Where("site_id = ? AND url_key = ?", siteID, d.Key[:])
+	}
 	var row documentRow
-	found := tx.Where("site_id = ? AND url_key = ?", siteID, d.Key[:]).Limit(1).Find(&row)
+	found := query.Limit(1).Find(&row)
 	if found.Error != nil {
 		return false, found.Error
 	}
@@ -232,13 +234,16 @@ func (s *Store) number(tx *gorm.DB, siteID, run int64, d *models.Document) (fres
 		d.Number, d.FirstRun = row.Document, row.FirstRun
 		return false, nil
 	}
-	var last int32
-	if err := tx.Raw("SELECT COALESCE(MAX(document), 0) FROM documents WHERE site_id = ?", siteID).Scan(&last).Error; err != nil {
-		return false, err
+	row = documentRow{SiteID: siteID, Document: d.Number, URLKey: d.Key[:], URL: d.URL, FirstRun: run}
+	if d.Number == 0 {
+		var last int32
+		if err := tx.Raw("SELECT COALESCE(MAX(document), 0) FROM documents WHERE site_id = ?", siteID).Scan(&last).Error; err != nil {
+			return false, err
+		}
+		row.Document = last + 1
 	}
-	row = documentRow{SiteID: siteID, Document: last + 1, URLKey: d.Key[:], URL: d.URL, FirstRun: run}
 	if err := tx.Create(&row).Error; err != nil {
-		if duplicate(err) { // two new documents were saved at once
+		if duplicate(err) && d.Number == 0 { // two new documents were saved at once
 			return false, again(err)
 		}
 		return false, err
