@@ -27,6 +27,8 @@ func (s *Server) routes() error {
 	e.GET("/hooks/:site/:token", s.verifyHook)
 	e.GET("/hooks/:site/:token/indexnow", s.verifyHook)
 
+	e.GET("/feeds/:file", s.feed, feedToken, s.authenticate, tagged, s.require(ScopeRead))
+
 	api := e.Group(apiPrefix)
 	s.api = newAPI(e, api, s.deps.Version)
 	s.siteRoutes()

@@ -1,0 +1,166 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// Bounds of a feed: readers come often and keep what they read.
+const (
+	feedEntries = 30
+	feedRuns    = 200 // looked through for runs that changed something
+	feedChanges = 50  // of one run
+)
+
+// Atom (RFC 4287), as much as a feed of runs needs.
+type atomFeed struct {
+	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
+	ID      string      `xml:"id"`
+	Title   string      `xml:"title"`
+	Updated string      `xml:"updated"`
+	Author  string      `xml:"author>name"`
+	Links   []atomLink  `xml:"link"`
+	Entries []atomEntry `xml:"entry"`
+}
+
+type atomLink struct {
+	Rel  string `xml:"rel,attr"`
+	Type string `xml:"type,attr"`
+	Href string `xml:"href,attr"`
+}
+
+type atomEntry struct {
+	ID      string     `xml:"id"`
+	Title   string     `xml:"title"`
+	Updated string     `xml:"updated"`
+	Links   []atomLink `xml:"link"`
+	Content struct {
+		Type string `xml:"type,attr"`
+		Text string `xml:",chardata"`
+	} `xml:"content"`
+}
+
+// feed answers GET /feeds/{site}.atom: one entry for each run that changed the inventory. Feed readers cannot
+// send headers, so a token may stand in the address.
+func (s *Server) feed(c echo.Context) error {
+	name, ok := strings.CutSuffix(c.Param("file"), ".atom")
+	if !ok {
+		return notFound("feed")
+	}
+	site, err := s.site(c.Request().Context(), SiteInput{Site: name})
+	if err != nil {
+		return err
+	}
+	base := s.deps.PublicURL
+	if base == "" {
+		base = c.Scheme() + "://" + c.Request().Host
+	}
+	feed, err := s.atom(c.Request().Context(), site, strings.TrimSuffix(base, "/"))
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	if err := xml.NewEncoder(&b).Encode(feed); err != nil {
+		return fmt.Errorf("write feed: %w", err)
+	}
+	return c.Blob(http.StatusOK, "application/atom+xml; charset=utf-8", b.Bytes())
+}
+
+// feedToken lets ?token= stand for the header, on feeds alone.
+func feedToken(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if token := c.QueryParam("token"); token != "" && c.Request().Header.Get("Authorization") == "" {
+			c.Request().Header.Set("Authorization", "Bearer "+token)
+		}
+		return next(c)
+	}
+}
+
+func (s *Server) atom(ctx context.Context, site models.Site, base string) (*atomFeed, error) {
+	at := base + sitePath(site.ID)
+	feed := &atomFeed{
+		ID: tagURI(site, "changes"), Title: site.Name + ": changes", Author: "sitemapd", Updated: site.CreatedAt.UTC().Format(time.RFC3339),
+		Links: []atomLink{{"self", "application/atom+xml", base + "/feeds/" + number(site.ID) + ".atom"}, {"alternate", "text/html", at + "/changes"}},
+	}
+	runs, err := s.deps.Runs.Runs(ctx, site.ID, 0, feedRuns)
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		if len(feed.Entries) == feedEntries {
+			break
+		}
+		r := &runs[i]
+		summary := counted(r.Counts)
+		if r.FinishedAt == nil || summary == "" {
+			continue
+		}
+		entry := atomEntry{
+			ID: tagURI(site, "run/"+number(r.ID)), Title: site.Name + ": " + summary, Updated: r.FinishedAt.UTC().Format(time.RFC3339),
+			Links: []atomLink{{"alternate", "text/html", at + "/runs/" + number(r.ID)}},
+		}
+		if r.Baseline {
+			entry.Title = site.Name + ": first run, " + number(r.Counts.Live) + " pages"
+		} else if entry.Content.Text, err = s.entryText(ctx, site, r.ID); err != nil {
+			return nil, err
+		}
+		entry.Content.Type = "html"
+		feed.Entries = append(feed.Entries, entry)
+	}
+	if len(feed.Entries) > 0 {
+		feed.Updated = feed.Entries[0].Updated
+	}
+	return feed, nil
+}
+
+func (s *Server) entryText(ctx context.Context, site models.Site, run int64) (string, error) {
+	changes, err := s.changesPage(ctx, site.ID, models.ChangeFilter{Run: run}, feedChanges)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("<ul>")
+	for _, c := range changes.Items {
+		b.WriteString("<li>" + html.EscapeString(c.Kind) + ": " + html.EscapeString(c.URL) + "</li>")
+	}
+	b.WriteString("</ul>")
+	if changes.More {
+		b.WriteString("<p>and more</p>")
+	}
+	return b.String(), nil
+}
+
+// counted says what a run changed, "" for nothing.
+func counted(c models.Counts) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int64
+		word string
+	}{{c.Added, "added"}, {c.Changed, "changed"}, {c.Moved, "moved"}, {c.Removed, "removed"}, {c.Restored, "restored"}} {
+		if part.n > 0 {
+			parts = append(parts, number(part.n)+" "+part.word)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tagURI (RFC 4151) names an entry for ever, wherever the daemon is reached.
+func tagURI(site models.Site, what string) string {
+	host := "localhost"
+	if u, err := url.Parse(site.Home); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	return "tag:" + host + "," + site.CreatedAt.UTC().Format(time.DateOnly) + ":sitemapd/" + number(site.ID) + "/" + what
+}
