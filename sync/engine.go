@@ -18,6 +18,7 @@ import (
 // storage is what a run needs of the database; *store.Store has it.
 type storage interface {
 	Site(ctx context.Context, id int64) (models.Site, error)
+	SaveSite(ctx context.Context, site models.Site) error
 	AcquireLease(ctx context.Context, host models.Key, owner string, ttl time.Duration) (models.Lease, error)
 	RenewLease(ctx context.Context, lease *models.Lease, ttl time.Duration) error
 	ReleaseLease(ctx context.Context, lease models.Lease) error

@@ -126,7 +126,11 @@ func (r *run) parse(d *document, b *bench, result *fetch.Result, cut error, got 
 	meta := sitemap.Meta{ContentType: result.ContentType, ContentEncoding: result.ContentEncoding, Status: result.Status}
 	doc, err := b.reader.Read(src, result.FinalURL, meta, sitemap.Visitor{
 		Declaration: func(x *sitemap.Declaration) error {
-			b.found.add(x, x.Foreign && !r.owns(x.Identity))
+			foreign := x.Foreign && !r.owns(x.Identity)
+			if foreign && r.record.Baseline {
+				r.elsewhere(x.Identity)
+			}
+			b.found.add(x, foreign)
 			return nil
 		},
 		Child: func(x *sitemap.Child) error {

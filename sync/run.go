@@ -36,14 +36,15 @@ type run struct {
 	benches   sync.Pool
 	slots     chan struct{} // one for each document being parsed and staged
 
-	mu       sync.Mutex
-	claimed  map[models.Key]*document // by final URL, in this walk
-	appeared []models.Key             // pages listed anew, until there are massKeys of them
-	total    atomic.Int64             // of those
-	mass     bool                     // there were more than massKeys
-	pages    atomic.Int64             // entries read, for progress
-	limited  string                   // a limit of ours that cut the walk short
-	findings []models.Finding         // of the run as a whole
+	mu        sync.Mutex
+	claimed   map[models.Key]*document // by final URL, in this walk
+	appeared  []models.Key             // pages listed anew, until there are massKeys of them
+	total     atomic.Int64             // of those
+	mass      bool                     // there were more than massKeys
+	pages     atomic.Int64             // entries read, for progress
+	strangers map[string]int64         // authorities of other hosts that a first run met, and how often
+	limited   string                   // a limit of ours that cut the walk short
+	findings  []models.Finding         // of the run as a whole
 }
 
 // massKeys is how many pages may appear before resolving turns from look-ups to one ordered scan.
@@ -77,6 +78,9 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 	}
 	r.log.Info("run started", "cause", r.record.Cause, "triggers", len(r.served), "targeted", r.record.Targeted)
 	if err := r.walk(ctx); err != nil {
+		return r.record, err
+	}
+	if err := r.adopt(ctx); err != nil {
 		return r.record, err
 	}
 	s, err := r.meet(ctx)
