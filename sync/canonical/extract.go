@@ -75,7 +75,7 @@ func parseBase(url string) *weburl.URL {
 
 func (x *extraction) begin(url string) {
 	x.ordinal, x.line = map[Kind]int{}, 1
-	x.ev = Evidence{Source: url, Parser: ParserVersion}
+	x.ev = Evidence{Source: url, Parser: ParserVersion, Items: make([]Item, 0, 12)}
 	if l, reason := resolve(nil, url, ""); reason == "" && !l.foreign {
 		x.self, x.ev.Source, x.ev.Key = &l.url, l.wire, l.key
 		x.base = x.self
@@ -94,6 +94,9 @@ func (x *extraction) done(asked bool) Evidence {
 	}
 	x.duplicates()
 	x.contradictions()
+	if len(x.ev.Items) == 0 {
+		x.ev.Items = nil
+	}
 	return x.ev
 }
 
@@ -147,13 +150,11 @@ func (x *extraction) page() {
 		r = withTruncated(r)
 		x.r = r
 	}
-	switch x.ev.Reading {
-	case ReadingRead, ReadingDenied, ReadingTempFail, ReadingMaintenance, ReadingError, ReadingGone:
-		if x.ev.Challenge = challenge(r, body); x.ev.Challenge != "" && x.ev.Reading != ReadingGone {
-			x.ev.Reading, counts = ReadingChallenge, false
-			if r.Status == 503 && firstHeader(r.Header, "Retry-After") != "" {
-				x.ev.Reading = ReadingMaintenance
-			}
+	mayChallenge := x.ev.Reading != ReadingGone && x.ev.Reading != ReadingNotModified && x.ev.Reading != ReadingRedirect && x.ev.Reading != ReadingUndecodable
+	if mayChallenge {
+		if sign := challengeByHeader(r); sign != "" {
+			x.challenged(sign)
+			counts = false
 		}
 	}
 	x.links(r.Header, PlaceHeader, 0, counts)
@@ -165,6 +166,27 @@ func (x *extraction) page() {
 		return
 	}
 	x.body(body, counts)
+	// A page that declares something is taken for itself: walls declare nothing.
+	if mayChallenge && x.ev.Challenge == "" && len(x.ev.Declared()) == 0 {
+		if sign := challengeByBody(body); sign != "" {
+			x.challenged(sign)
+		}
+	}
+}
+
+// challenged says that another page stands in this one's place: nothing of it counts.
+func (x *extraction) challenged(sign string) {
+	x.ev.Challenge = sign
+	if x.ev.Reading = ReadingChallenge; x.r.Status == 503 && firstHeader(x.r.Header, "Retry-After") != "" {
+		x.ev.Reading = ReadingMaintenance
+	}
+	for i := range x.ev.Items {
+		it := &x.ev.Items[i]
+		if it.Accepted && it.Kind != KindSitemap && it.Kind != KindConfig {
+			it.Accepted, it.Reason = false, ReasonChallenge
+		}
+	}
+	x.ev.Robots = Robots{}
 }
 
 // body reads the document, if it is one.
@@ -185,7 +207,8 @@ func (x *extraction) body(body []byte, counts bool) {
 	}
 	x.html(body, counts)
 	declared := len(x.ev.Of(KindHTMLLink)) > 0 && len(x.ev.Declared()) > 0
-	if x.r.Truncated && !x.ev.Head.Ended && x.ev.Reading == ReadingRead && !declared {
+	unseen := x.r.Truncated && !x.ev.Head.Ended || x.ev.Dropped > 0
+	if unseen && x.ev.Reading == ReadingRead && !declared {
 		x.ev.Reading = ReadingTruncated
 	}
 }
@@ -343,6 +366,9 @@ func (x *extraction) contradictions() {
 }
 
 func (x *extraction) remark(h Hint, detail string, offset int) {
+	if len(x.ev.Remarks) >= maxRemarks {
+		return
+	}
 	r := Remark{Hint: h, Detail: clip(detail, 200), Offset: offset}
 	if offset > 0 && len(x.doc.doc) > 0 {
 		r.Line = 1 + bytes.Count(x.doc.doc[:min(offset, len(x.doc.doc))], []byte("\n"))

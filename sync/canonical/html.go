@@ -22,16 +22,21 @@ func (x *extraction) html(body []byte, counts bool) {
 	if x.doc.conflict != "" {
 		x.remark(HintCharsetConflict, x.doc.conflict, 0)
 	}
-	var kept []found
+	kept := make([]found, 0, 16)
 	lim := x.limits()
 	md := newMicrodata(x, lim)
 	v := headscan.Visitor{Element: func(e *headscan.Element) {
 		if md != nil {
 			md.element(e)
 		}
-		if wanted(e) && len(kept) < 2*MaxItems {
-			kept = append(kept, found{*e, append([]headscan.Attr(nil), e.Attrs...)})
+		if !wanted(e) {
+			return
 		}
+		if len(kept) >= 2*MaxItems {
+			x.ev.Dropped++
+			return
+		}
+		kept = append(kept, found{*e, append([]headscan.Attr(nil), e.Attrs...)})
 	}}
 	if md != nil {
 		v.EndTag = md.endTag
@@ -58,8 +63,10 @@ func (x *extraction) html(body []byte, counts bool) {
 // wanted says whether an element may hold a statement.
 func wanted(e *headscan.Element) bool {
 	switch e.Name {
-	case "base", "meta":
+	case "base":
 		return true
+	case "meta":
+		return wantedMeta(e)
 	case "link":
 		_, ok := e.Attr("rel")
 		return ok
@@ -76,6 +83,28 @@ func wanted(e *headscan.Element) bool {
 	}
 	return false
 }
+
+// wantedMeta says whether a meta element may be one that metaElement reads. A
+// name with character references is kept, to be decoded there.
+func wantedMeta(e *headscan.Element) bool {
+	for _, attr := range []string{"name", "property", "http-equiv"} {
+		a, ok := e.Attr(attr)
+		if !ok {
+			continue
+		}
+		v := string(bytes.TrimSpace(a.Value))
+		if strings.Contains(v, "&") || equalFold(v, "og:url") || equalFold(v, "canonical") || equalFold(v, "refresh") {
+			return true
+		}
+		if len(v) <= maxRobotsName && robotsNames[strings.ToLower(v)] {
+			return true
+		}
+	}
+	return false
+}
+
+// maxRobotsName is the length of the longest of robotsNames.
+const maxRobotsName = 16
 
 // setBase finds the document's base URL: that of the first base element with
 // href, itself resolved against the document's URL.

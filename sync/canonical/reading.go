@@ -88,10 +88,9 @@ var challengeSigns = []challengeSign{
 	{"wordpress maintenance", "", "briefly unavailable for scheduled maintenance. check back in a minute."},
 }
 
-// challenge names the sign that the answer is a bot wall, login or consent
-// page, "" if there is none. The sign must be in the page's first 64 KiB; a
-// redirect to such a page is told by the path or host it led to.
-func challenge(r *Response, body []byte) string {
+// challengeByHeader names the sign in the header, or in where a redirect led,
+// that the answer is a bot wall, login or consent page; "" if there is none.
+func challengeByHeader(r *Response) string {
 	for _, s := range challengeSigns {
 		if s.header != "" {
 			if v := firstHeader(r.Header, s.header); v != "" && strings.Contains(strings.ToLower(v), s.text) {
@@ -108,7 +107,12 @@ func challenge(r *Response, body []byte) string {
 			return "consent page"
 		}
 	}
-	// Bot walls are short; a long page that quotes one is no wall.
+	return ""
+}
+
+// challengeByBody looks for a sign in the body. Bot walls are short; a long
+// page that quotes one is no wall.
+func challengeByBody(body []byte) string {
 	if len(body) > 64<<10 {
 		return ""
 	}

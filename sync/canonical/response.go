@@ -13,6 +13,7 @@ const (
 	maxJSONLD   = 512 << 10 // bytes of one JSON-LD script
 	maxDepth    = 64        // nesting of JSON-LD
 	maxElements = 512       // open elements followed for microdata
+	maxRemarks  = 64
 )
 
 // Hop is one redirect response on the way to the final one.

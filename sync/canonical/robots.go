@@ -39,7 +39,7 @@ var bareDirectives = map[string]bool{"all": true, "noindex": true, "nofollow": t
 // value. In a header, "agent:" addresses the rules that follow it.
 func ParseRobots(content string, inHeader bool) []Directive {
 	var out []Directive
-	agent, rest := "", content
+	agent, rest := "", clip(content, MaxRaw)
 	for rest != "" && len(out) < maxDirectives {
 		var part string
 		part, rest, _ = strings.Cut(rest, ",")
@@ -135,7 +135,7 @@ func robotsTime(s string) time.Time {
 // page reloads itself. The unit of delay is a second.
 func ParseRefresh(s string) (delay int, url string, ok bool) {
 	const space = " \t\n\r\f"
-	s = strings.TrimLeft(s, space)
+	s = strings.TrimLeft(clip(s, 2*MaxRaw), space)
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		if delay < 1<<24 {
