@@ -73,41 +73,6 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzJSONLD compares the reader's idea of valid JSON with encoding/json's.
-func FuzzJSONLD(f *testing.F) {
-	for _, s := range []string{`{"@type":"WebPage","url":"https://e.org/"}`, `[{"@graph":[{"url":["a","b"]}]}]`, `{"url":{"@id":"x"}}`, `{"a":1e5,"b":-0.5,"c":null}`,
-		`{"url":"a\u00e9\ud83d\ude00\n"}`, `<!-- {} -->`, `{"@type":["A","B"],"mainEntityOfPage":{"url":"q"}}`, `{"a":tru}`, "\ufeff{}", `{"url":"\ud800"}`, `[1,]`, `{};`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		values, invalid := canonical.ReadJSONLD(src)
-		if invalid && values != nil {
-			t.Fatal("something is believed of an invalid script")
-		}
-		if len(values) > canonical.MaxItems {
-			t.Fatalf("%d statements", len(values))
-		}
-		text := bytes.TrimRight(canonical.UnwrapJSON(src), "; \t\r\n")
-		if len(text) == 0 || bytes.ContainsRune(text, ';') || depth(text) > canonical.MaxDepth-2 {
-			return
-		}
-		if valid := json.Valid(text); valid == invalid {
-			t.Fatalf("invalid %v, encoding/json says valid %v: %q", invalid, valid, text)
-		}
-	})
-}
-
-// depth is an upper bound of the nesting of a JSON text.
-func depth(b []byte) int {
-	n := 0
-	for _, c := range b {
-		if c == '{' || c == '[' {
-			n++
-		}
-	}
-	return n
-}
-
 func FuzzRobots(f *testing.F) {
 	for _, s := range []string{"noindex, nofollow", "googlebot: noindex, otherbot: none", "unavailable_after: Wednesday, 25-Jun-26 15:00:00 GMT, noarchive", "max-snippet:-1,max-image-preview:large", ":::,,,"} {
 		f.Add(s, true)

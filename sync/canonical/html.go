@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sitemapd/sitemapd/sync/canonical/headscan"
+	"github.com/sitemapd/sitemapd/sync/canonical/jsonld"
 	"golang.org/x/net/html"
 )
 
@@ -317,15 +318,15 @@ func (x *extraction) jsonLD(e *headscan.Element, counts bool) {
 	if x.doc.enc != nil {
 		src = []byte(x.doc.text(src))
 	}
-	nodes, invalid, at := readJSONLD(src)
+	nodes, invalid, at := jsonld.Read(src)
 	if invalid {
 		x.remark(HintJSONLDInvalid, clip(strings.ToValidUTF8(string(src[min(at, len(src)):min(at+40, len(src))]), "?"), 40), e.ContentAt+at)
 		return
 	}
 	for _, n := range nodes {
-		it := x.item(e, KindSchema, n.value)
-		it.Node = &Node{Type: strings.Join(n.types, " "), ID: clip(n.id, 500), Property: n.property, Syntax: "jsonld"}
-		x.schema(it, n.types, n.top, counts)
+		it := x.item(e, KindSchema, n.Value)
+		it.Node = &Node{Type: strings.Join(n.Types, " "), ID: clip(n.ID, 500), Property: n.Property, Syntax: "jsonld"}
+		x.schema(it, n.Types, n.Top, counts)
 	}
 }
 

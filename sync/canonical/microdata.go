@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sitemapd/sitemapd/sync/canonical/headscan"
+	"github.com/sitemapd/sitemapd/sync/canonical/jsonld"
 )
 
 // microdata follows the open elements of a document that uses itemscope, to
@@ -55,7 +56,7 @@ func (m *microdata) element(e *headscan.Element) {
 	if hasScope {
 		item = &mdItem{types: []string{}, id: m.x.value(e, "itemid"), top: !hasProp || hasToken(string(prop.Value), "mainEntity")}
 		for _, t := range strings.Fields(m.x.value(e, "itemtype")) {
-			item.types = append(item.types, shortType(t))
+			item.types = append(item.types, jsonld.ShortType(t))
 		}
 	} else if hasProp {
 		m.property(e, string(prop.Value))

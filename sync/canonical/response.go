@@ -11,7 +11,6 @@ const (
 	MaxRaw      = 8 << 10   // bytes kept of one value
 	maxSource   = 512       // bytes kept of one tag or header line
 	maxJSONLD   = 512 << 10 // bytes of one JSON-LD script
-	maxDepth    = 64        // nesting of JSON-LD
 	maxElements = 512       // open elements followed for microdata
 	maxRemarks  = 64
 )

@@ -1,4 +1,10 @@
-package canonical
+// Package jsonld finds the URLs that a JSON-LD script states of the things on a
+// page, in one walk over the text: no context is expanded, nothing is fetched.
+//
+// It believes nothing of a script that is no JSON (RFC 8259), once the wrappers
+// that generators put round JSON in HTML are cut off. Nesting and the number of
+// statements are bounded. It is pure and imports only the standard library.
+package jsonld
 
 import (
 	"bytes"
@@ -7,22 +13,26 @@ import (
 	"unicode/utf8"
 )
 
-// ldNode is what a JSON-LD script says of one node that names a URL.
-type ldNode struct {
-	types    []string
-	id       string
-	property string // url, mainEntityOfPage
-	value    string
-	top      bool // at the top, in a @graph, or under mainEntity of such a node
+// Bounds of what is read.
+const (
+	MaxDepth = 64  // nesting
+	MaxNodes = 512 // statements
+)
+
+// Node is one statement: that a thing has a URL.
+type Node struct {
+	Types    []string // without the schema.org prefix
+	ID       string
+	Property string // url, mainEntityOfPage
+	Value    string
+	Top      bool // the thing stands at the top, in a @graph, or is mainEntity of one that does
 }
 
-// readJSONLD lists the url and mainEntityOfPage statements of a script, in
-// order. Invalid says that the text is no JSON, with the offset of the fault:
-// then nothing of it is believed. A schema.org context is not expanded: url,
-// @id and @type need none.
-func readJSONLD(src []byte) (nodes []ldNode, invalid bool, at int) {
-	text, start := unwrapJSON(src)
-	p := jsonReader{b: text}
+// Read lists the url and mainEntityOfPage statements of a script, in order.
+// Invalid says that the text is no JSON, with the offset of the fault.
+func Read(src []byte) (nodes []Node, invalid bool, at int) {
+	text, start := Unwrap(src)
+	p := reader{b: text}
 	p.space()
 	if p.i == len(p.b) {
 		return nil, false, 0
@@ -37,9 +47,9 @@ func readJSONLD(src []byte) (nodes []ldNode, invalid bool, at int) {
 	return p.out, false, 0
 }
 
-// unwrapJSON cuts off what generators wrap round JSON in HTML: a byte order
-// mark, an HTML comment, a CDATA section, and the comment signs before those.
-func unwrapJSON(b []byte) ([]byte, int) {
+// Unwrap cuts off what generators wrap round JSON in HTML: a byte order
+// mark, an HTML comment, a CDATA section, and the comment signs before those; it says where the rest begins.
+func Unwrap(b []byte) ([]byte, int) {
 	const blank = " \t\r\n"
 	start := 0
 	cut := func(prefix string) bool {
@@ -66,16 +76,16 @@ func unwrapJSON(b []byte) ([]byte, int) {
 	}
 }
 
-// jsonReader walks JSON text once, keeping only what node statements need.
-type jsonReader struct {
+// reader walks JSON text once, keeping only what node statements need.
+type reader struct {
 	b    []byte
 	i    int
-	out  []ldNode
-	root jsonNode
+	out  []Node
+	root object
 }
 
-// jsonNode collects one object.
-type jsonNode struct {
+// object collects one object.
+type object struct {
 	types []string
 	id    string
 	// url of an object that stands as a value: its @id, else its url.
@@ -84,7 +94,7 @@ type jsonNode struct {
 	first int // index in out where its own statements begin
 }
 
-func (p *jsonReader) space() {
+func (p *reader) space() {
 	for p.i < len(p.b) && (p.b[p.i] == ' ' || p.b[p.i] == '\n' || p.b[p.i] == '\t' || p.b[p.i] == '\r') {
 		p.i++
 	}
@@ -92,14 +102,14 @@ func (p *jsonReader) space() {
 
 // value reads any value. Top says whether an object here describes the page's
 // own things; node receives what an object said.
-func (p *jsonReader) value(depth int, top bool, node *jsonNode) bool {
+func (p *reader) value(depth int, top bool, node *object) bool {
 	p.space()
-	if p.i >= len(p.b) || depth > maxDepth {
+	if p.i >= len(p.b) || depth > MaxDepth {
 		return false
 	}
 	switch c := p.b[p.i]; c {
 	case '{':
-		return p.object(depth, top, node)
+		return p.readObject(depth, top, node)
 	case '[':
 		return p.array(depth, top, nil, "")
 	case '"':
@@ -116,7 +126,7 @@ func (p *jsonReader) value(depth int, top bool, node *jsonNode) bool {
 	}
 }
 
-func (p *jsonReader) word(w string) bool {
+func (p *reader) word(w string) bool {
 	if !bytes.HasPrefix(p.b[p.i:], []byte(w)) {
 		return false
 	}
@@ -124,7 +134,7 @@ func (p *jsonReader) word(w string) bool {
 	return true
 }
 
-func (p *jsonReader) digits() bool {
+func (p *reader) digits() bool {
 	n := p.i
 	for p.i < len(p.b) && p.b[p.i] >= '0' && p.b[p.i] <= '9' {
 		p.i++
@@ -132,7 +142,7 @@ func (p *jsonReader) digits() bool {
 	return p.i > n
 }
 
-func (p *jsonReader) number() bool {
+func (p *reader) number() bool {
 	if p.b[p.i] == '-' {
 		p.i++
 	}
@@ -159,7 +169,7 @@ func (p *jsonReader) number() bool {
 
 // array reads a list. Where it is the value of a property of node, its strings
 // and objects are statements like a single value.
-func (p *jsonReader) array(depth int, top bool, node *jsonNode, key string) bool {
+func (p *reader) array(depth int, top bool, node *object, key string) bool {
 	p.i++
 	for first := true; ; first = false {
 		p.space()
@@ -171,7 +181,7 @@ func (p *jsonReader) array(depth int, top bool, node *jsonNode, key string) bool
 			if !p.member(depth+1, node, key) {
 				return false
 			}
-		} else if !p.value(depth+1, top, &jsonNode{}) {
+		} else if !p.value(depth+1, top, &object{}) {
 			return false
 		}
 		p.space()
@@ -190,9 +200,9 @@ func (p *jsonReader) array(depth int, top bool, node *jsonNode, key string) bool
 	}
 }
 
-func (p *jsonReader) object(depth int, top bool, node *jsonNode) bool {
+func (p *reader) readObject(depth int, top bool, node *object) bool {
 	p.i++
-	*node = jsonNode{top: top, first: len(p.out)}
+	*node = object{top: top, first: len(p.out)}
 	for first := true; ; first = false {
 		p.space()
 		if p.i < len(p.b) && p.b[p.i] == '}' && first {
@@ -232,21 +242,21 @@ func (p *jsonReader) object(depth int, top bool, node *jsonNode) bool {
 }
 
 // label gives the object's statements its types and id, which may stand after them.
-func (p *jsonReader) label(node *jsonNode) {
+func (p *reader) label(node *object) {
 	for i := node.first; i < len(p.out); i++ {
-		if p.out[i].types == nil && p.out[i].id == "" {
-			p.out[i].types, p.out[i].id = node.types, node.id
-			if p.out[i].types == nil {
-				p.out[i].types = []string{}
+		if p.out[i].Types == nil && p.out[i].ID == "" {
+			p.out[i].Types, p.out[i].ID = node.types, node.id
+			if p.out[i].Types == nil {
+				p.out[i].Types = []string{}
 			}
 		}
 	}
 }
 
 // member reads the value of one property.
-func (p *jsonReader) member(depth int, node *jsonNode, key string) bool {
+func (p *reader) member(depth int, node *object, key string) bool {
 	p.space()
-	if p.i >= len(p.b) || depth > maxDepth {
+	if p.i >= len(p.b) || depth > MaxDepth {
 		return false
 	}
 	kind := p.b[p.i]
@@ -255,7 +265,7 @@ func (p *jsonReader) member(depth int, node *jsonNode, key string) bool {
 		if kind == '"' {
 			s, ok := p.str(true)
 			if ok && len(node.types) < 8 {
-				node.types = append(node.types, shortType(s))
+				node.types = append(node.types, ShortType(s))
 			}
 			return ok
 		}
@@ -272,18 +282,18 @@ func (p *jsonReader) member(depth int, node *jsonNode, key string) bool {
 		if kind == '[' {
 			return p.array(depth, node.top, nil, "")
 		}
-		return p.value(depth, node.top, &jsonNode{})
+		return p.value(depth, node.top, &object{})
 	case "url", "mainEntityOfPage":
 		return p.statement(depth, node, key, kind)
 	}
 	if kind == '[' && key == "@type" {
 		return p.array(depth, false, node, key)
 	}
-	return p.value(depth, false, &jsonNode{})
+	return p.value(depth, false, &object{})
 }
 
 // statement reads a value that names a URL: text, an object with @id or url, or a list of them.
-func (p *jsonReader) statement(depth int, node *jsonNode, key string, kind byte) bool {
+func (p *reader) statement(depth int, node *object, key string, kind byte) bool {
 	var value string
 	switch kind {
 	case '[':
@@ -295,17 +305,17 @@ func (p *jsonReader) statement(depth int, node *jsonNode, key string, kind byte)
 		}
 		value = s
 	case '{':
-		var child jsonNode
-		if !p.object(depth, false, &child) {
+		var child object
+		if !p.readObject(depth, false, &child) {
 			return false
 		}
 		value = child.url
 	default:
-		return p.value(depth, false, &jsonNode{})
+		return p.value(depth, false, &object{})
 	}
-	if value != "" && len(p.out) < MaxItems {
+	if value != "" && len(p.out) < MaxNodes {
 		name := key[strings.LastIndexByte(key, '/')+1:]
-		p.out = append(p.out, ldNode{property: name, value: value, top: node.top})
+		p.out = append(p.out, Node{Property: name, Value: value, Top: node.top})
 		if name == "url" {
 			node.url = value
 		}
@@ -313,7 +323,8 @@ func (p *jsonReader) statement(depth int, node *jsonNode, key string, kind byte)
 	return true
 }
 
-func shortType(s string) string {
+// ShortType cuts the schema.org prefix off a type.
+func ShortType(s string) string {
 	for _, prefix := range []string{"https://schema.org/", "http://schema.org/", "schema:"} {
 		s = strings.TrimPrefix(s, prefix)
 	}
@@ -321,7 +332,7 @@ func shortType(s string) string {
 }
 
 // str reads a string; its text is made only where keep is set.
-func (p *jsonReader) str(keep bool) (string, bool) {
+func (p *reader) str(keep bool) (string, bool) {
 	p.i++
 	start := p.i
 	for p.i < len(p.b) {
@@ -347,7 +358,7 @@ func boolLen(keep bool, n int) int {
 }
 
 // escaped reads the rest of a string that has a backslash at p.i.
-func (p *jsonReader) escaped(start int, keep bool) (string, bool) {
+func (p *reader) escaped(start int, keep bool) (string, bool) {
 	buf := append([]byte(nil), p.b[start:p.i]...)
 	for p.i < len(p.b) {
 		c := p.b[p.i]
@@ -397,7 +408,7 @@ func (p *jsonReader) escaped(start int, keep bool) (string, bool) {
 	return "", false
 }
 
-func (p *jsonReader) hex4() (r rune, ok bool) {
+func (p *reader) hex4() (r rune, ok bool) {
 	if p.i+4 > len(p.b) {
 		return 0, false
 	}
@@ -414,21 +425,3 @@ func (p *jsonReader) hex4() (r rune, ok bool) {
 	}
 	return r, true
 }
-
-// describesPage says whether a node of these types is the page itself or the
-// article on it. Sites, persons, organisations, images and list items are not:
-// their url is another one by right.
-func describesPage(types []string) bool {
-	for _, t := range types {
-		if strings.HasSuffix(t, "WebPage") || strings.HasSuffix(t, "Article") || pageTypes[t] {
-			return true
-		}
-	}
-	return false
-}
-
-// pageTypes are the sub-types of WebPage and Article whose names do not end in those words (schema.org 29).
-var pageTypes = map[string]bool{"AboutPage": true, "CheckoutPage": true, "CollectionPage": true, "ContactPage": true, "FAQPage": true,
-	"ItemPage": true, "MediaGallery": true, "ImageGallery": true, "VideoGallery": true, "ProfilePage": true, "QAPage": true,
-	"RealEstateListing": true, "SearchResultsPage": true, "BlogPosting": true, "LiveBlogPosting": true, "SocialMediaPosting": true,
-	"DiscussionForumPosting": true, "Report": true, "APIReference": true, "OpinionNewsArticle": true}
