@@ -159,6 +159,7 @@ func TestPlugin_DoesNotSlowTheEditor(t *testing.T) {
 	slower := with[rounds/2] - without[rounds/2]
 	t.Logf("median request: %s without the plugin, %s with it (%s slower); p95 %s and %s",
 		without[rounds/2], with[rounds/2], slower, without[rounds*95/100], with[rounds*95/100])
+	// In turn, so that a busy machine slows both; the median, so that single hiccups do not count.
 	if slower > 50*time.Millisecond {
 		t.Errorf("the editor waits %s longer", slower)
 	}
@@ -168,11 +169,16 @@ func TestPlugin_DoesNotSlowTheEditor(t *testing.T) {
 	second := update("")
 	release()
 	t.Logf("with a daemon that hangs: %s, then %s", first, second)
-	if first > without[rounds*95/100]+1500*time.Millisecond {
-		t.Errorf("a daemon that hangs costs the editor %s", first)
+	// That both came back while the daemon still hung is what matters; how fast is for the log, as the machine may be busy.
+	// The second sends nothing at all: the first one's failure is remembered.
+	waiting := 0
+	for _, row := range s.outbox(t).Rows {
+		if row.State == "waiting" {
+			waiting++
+		}
 	}
-	if second > first {
-		t.Errorf("the second request waits as well: %s", second)
+	if got := len(r.take()); got != 1 || waiting != 2 {
+		t.Errorf("%d deliveries were tried while the daemon hung and %d wait, want 1 and 2", got, waiting)
 	}
 	s.act(t, "delete", id(p))
 }
@@ -195,11 +201,12 @@ func TestPlugin_SendsAfterTheResponse(t *testing.T) {
 	usual := update() + update() // the first one compiles WordPress
 	release := r.block()
 	hanging := update()
+	// The response is over while the attempt is still under way.
+	if row := s.outbox(t).Rows[0]; row.State != "waiting" || row.Attempts != "1" || row.LastError != "" {
+		t.Errorf("when the response ended the attempt was over: %+v", row)
+	}
 	release()
 	t.Logf("two requests %s, one with a daemon that hangs %s", usual, hanging)
-	if hanging > usual+500*time.Millisecond {
-		t.Errorf("a daemon that hangs costs the editor %s", hanging)
-	}
 	sent := 0
 	for deadline := time.Now().Add(20 * time.Second); sent != 4 && time.Now().Before(deadline); {
 		sent = 0

@@ -10,8 +10,9 @@ fpm_up() {
   if [ -z "$binary" ]; then
     have dpkg-deb || return 1
     mkdir -p "$SD_TMP/fpm"
-    (cd "$SD_TMP/fpm" && apt-get -o APT::Sandbox::User="$(id -un)" download "php$version-fpm" >log 2>&1 &&
-      dpkg-deb -x ./*.deb "$folder") || return 1
+    # With the one library that the command line does without.
+    (cd "$SD_TMP/fpm" && apt-get -o APT::Sandbox::User="$(id -un)" download "php$version-fpm" libapparmor1 >log 2>&1 &&
+      for package in ./*.deb; do dpkg-deb -x "$package" "$folder" || exit 1; done) || return 1
     binary=$folder/usr/sbin/php-fpm$version
   fi
   cat >"$site/fpm.conf" <<CONF
@@ -27,7 +28,8 @@ clear_env = no
 CONF
   if [ "$(id -u)" = 0 ]; then printf 'user = root\ngroup = root\n' >>"$site/fpm.conf"; fi
   # The modules that the command line has.
-  PHP_INI_SCAN_DIR=$(php -r 'echo PHP_CONFIG_FILE_SCAN_DIR;') "$binary" --allow-to-run-as-root --nodaemonize \
+  LD_LIBRARY_PATH=$(echo "$folder"/usr/lib/*-linux-gnu) \
+    PHP_INI_SCAN_DIR=$(php -r 'echo PHP_CONFIG_FILE_SCAN_DIR;') "$binary" --allow-to-run-as-root --nodaemonize \
     -c "$(php -r 'echo php_ini_loaded_file();')" -y "$site/fpm.conf" >"$site/fpm.out" 2>&1 &
   SD_PIDS+=($!)
   SD_FPM_PID=$!

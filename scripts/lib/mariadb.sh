@@ -4,7 +4,8 @@
 # mariadb_up: starts the server once and exports
 #   SITEMAPD_TEST_MYSQL   mysql://USER:PASSWORD@127.0.0.1:PORT/ of a user who may create databases; each test makes its own
 # Settings differ from the defaults in two ways: 1 GiB of buffer pool, and the log is flushed once a second
-# (a killed server loses nothing by that, a power cut might).
+# (a killed server loses nothing by that, a power cut might). Returns 1 when no server can be had on this machine, and 2
+# when there is one that does not work, which is a failure.
 mariadb_up() {
   [ -n "${SITEMAPD_TEST_MYSQL:-}" ] && return 0
   need_mariadb || return 1
@@ -21,17 +22,17 @@ mariadb_up() {
     user=$(id -un)
   fi
   mariadb-install-db --no-defaults --user="$user" --datadir="$dir/data" --skip-test-db \
-    --auth-root-authentication-method=normal >"$dir/install.log" 2>&1 ||
-    { say "mariadb-install-db failed: $(tail -n 3 "$dir/install.log")"; return 1; }
+    --auth-root-authentication-method=normal --force >"$dir/install.log" 2>&1 ||
+    { say "mariadb-install-db failed: $(cat "$dir/install.log")"; return 2; }
   "$server" --no-defaults --user="$user" --datadir="$dir/data" --socket="$dir/run/sock" --pid-file="$dir/run/pid" \
     --bind-address=127.0.0.1 --port="$port" --skip-name-resolve --max-connections=400 \
     --innodb-buffer-pool-size=1G --innodb-log-file-size=256M --innodb-flush-log-at-trx-commit=2 \
     --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci >"$dir/server.log" 2>&1 &
   SD_MARIADB_PID=$!
   SD_PIDS+=("$SD_MARIADB_PID")
-  wait_port "$port" 60 "$SD_MARIADB_PID" || { say "MariaDB did not start: $(tail -n 5 "$dir/server.log")"; return 1; }
+  wait_port "$port" 60 "$SD_MARIADB_PID" || { say "MariaDB did not start: $(tail -n 5 "$dir/server.log")"; return 2; }
   mariadb --no-defaults -uroot -S "$dir/run/sock" -e "CREATE USER 'sitemapd'@'127.0.0.1' IDENTIFIED BY '$password';
-    GRANT ALL ON *.* TO 'sitemapd'@'127.0.0.1' WITH GRANT OPTION" || return 1
+    GRANT ALL ON *.* TO 'sitemapd'@'127.0.0.1' WITH GRANT OPTION" || return 2
   SD_MARIADB_PORT=$port SD_MARIADB_PASSWORD=$password SD_MARIADB_SOCKET=$dir/run/sock
   export SITEMAPD_TEST_MYSQL="mysql://sitemapd:$password@127.0.0.1:$port/"
   say "MariaDB $("$server" --no-defaults --version | sed 's/.*Ver \([^ ]*\).*/\1/') on port $port after $((SECONDS - started)) s"

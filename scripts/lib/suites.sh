@@ -27,6 +27,14 @@ summary() {
   [ "$SD_FAILED" = 0 ]
 }
 
+# need_server WHAT: MariaDB runs; else the suite's result: skipped when there is none, failed when it does not work.
+need_server() {
+  mariadb_up && return 0
+  [ $? = 1 ] || return 1
+  left_out "$1: no MariaDB server (mariadb-server-core) can be had"
+  return $SD_SKIP
+}
+
 suite_format() {
   local wrong
   # Files that a generator writes are its own business.
@@ -46,7 +54,7 @@ suite_unit() { env -u SITEMAPD_TEST_MYSQL go test -timeout 20m ./...; }
 
 # The same tests with a real MariaDB: what is tested on SQLite is tested on it as well.
 suite_mariadb() {
-  mariadb_up || { left_out "tests on MariaDB"; return $SD_SKIP; }
+  need_server "tests on MariaDB" || return
   go test -timeout 20m ./...
 }
 
@@ -62,7 +70,8 @@ suite_phplint() {
 # wordpress_each TEST POSTS: runs the Go tests named TEST in e2e/ against every WordPress that could be had.
 wordpress_each() {
   local folder failed=0
-  need_php && mariadb_up || { left_out "$1 on real WordPress: needs PHP and MariaDB"; return $SD_SKIP; }
+  need_php || { left_out "$1 on real WordPress: no PHP"; return $SD_SKIP; }
+  need_server "$1 on real WordPress" || return
   [ "${#SD_WP_FOLDERS[@]}" -gt 0 ] || wp_fetch || { left_out "$1: no WordPress could be had"; return $SD_SKIP; }
   for folder in "${SD_WP_FOLDERS[@]}"; do
     wordpress_one "$1" "$2" "$folder" "$(basename "$folder")" || { say "failed on WordPress $(wp_version "$folder")"; failed=1; }
