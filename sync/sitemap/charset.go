@@ -33,7 +33,8 @@ func (r *Reader) decode(src *bufio.Reader, m Meta) io.Reader {
 	if enc == nil {
 		declared = declaredLabel(head)
 	} else {
-		plain, _ := enc.NewDecoder().Bytes(head[mark : len(head)-len(head)%4])
+		wide := head[mark:]
+		plain, _ := enc.NewDecoder().Bytes(wide[:len(wide)-len(wide)%4])
 		declared = declaredLabel(plain)
 	}
 	doc.Declared = declared
@@ -105,7 +106,7 @@ func byPattern(b []byte) (encoding.Encoding, string) {
 // declaredLabel returns the label in the XML declaration, wherever in the head that stands.
 func declaredLabel(head []byte) string {
 	i := bytes.Index(head, []byte("<?xml"))
-	if i < 0 {
+	if i < 0 || len(head) < i+6 || kind[head[i+5]]&isBlank == 0 {
 		return ""
 	}
 	decl := head[i:]
@@ -116,7 +117,11 @@ func declaredLabel(head []byte) string {
 	if i < 0 {
 		return ""
 	}
-	value := bytes.TrimLeft(decl[i+len("encoding"):], " \t\r\n=\"'")
+	value := bytes.TrimLeft(decl[i+len("encoding"):], " \t\r\n")
+	if len(value) == 0 || value[0] != '=' || kind[decl[i-1]]&isBlank == 0 {
+		return ""
+	}
+	value = bytes.TrimLeft(value[1:], " \t\r\n\"'")
 	if end := bytes.IndexAny(value, " \t\r\n\"'?"); end >= 0 {
 		value = value[:end]
 	}

@@ -11,9 +11,11 @@ func (r *Reader) readLastmod(name []byte) {
 	}
 	r.entry.hasLastmod = true
 	l, form := parseDate(text)
-	if !cooked && form != dateW3C {
-		text = trim(r.cook(text))
-		l, form = parseDate(text)
+	if form != dateW3C {
+		if !cooked {
+			text = r.cook(text)
+		}
+		l, form = parseDate(fold(trim(text)))
 	}
 	if r.entry.unexpanded {
 		return

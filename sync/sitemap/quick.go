@@ -197,6 +197,9 @@ func quickDate(b []byte, l *Lastmod) int {
 		l.Instant += (int64(hour*3600+minute*60+second) - offset) * 1_000_000
 		l.Precision, l.Zone = Second, true
 	}
+	if uint64(l.Instant) < 86_400_000_000 { // the first day of 1970, which calls for a finding
+		return 0
+	}
 	l.Raw, l.State = b[:n:n], Valid
 	return n
 }
@@ -214,9 +217,6 @@ func two(b []byte) uint32 {
 func (r *Reader) quickDeliver(loc []byte, start int) {
 	d := &r.d
 	at := r.win.place(r.win.r + start)
-	if d.Lastmod.State == Valid && d.Lastmod.Instant >= 0 && d.Lastmod.Instant < 86_400_000_000 {
-		r.reportAt(codeLastmodEpoch, at, d.Lastmod.Raw)
-	}
 	if len(d.Alternates) > 0 {
 		r.entry.at = at
 		r.entry.locs = append(r.entry.locs[:0], entryLoc(loc))
@@ -237,9 +237,6 @@ func (r *Reader) quickHandOver(loc []byte, start int) bool {
 	if l.State == Valid {
 		l.Raw = r.memory.keep(l.Raw)
 		e.lastmod, e.hasLastmod = l, true
-		if l.Instant >= 0 && l.Instant < 86_400_000_000 {
-			r.reportAt(codeLastmodEpoch, e.at, l.Raw)
-		}
 	}
 	r.d.Changefreq, r.d.Priority = c, p
 	e.hasFreq, e.hasPrio = c != ChangefreqNone, p.Set

@@ -43,6 +43,7 @@ type Reader struct {
 	plainFor uint32 // version of ns for which plain was computed
 	plain    bool   // tags without a prefix are the protocol's
 	swift    swift
+	longWay  bool // for tests: no shortcuts
 	tag      tag
 	noQuote  [2]int64 // up to which offset no quotation mark of the kind comes
 	stack    []frame

@@ -142,7 +142,7 @@ var (
 // shortcut handles the tags that make up nearly all of a plain document, when they stand there to the letter. It does
 // nothing that the long way would not do as well.
 func (r *Reader) shortcut(b []byte) bool {
-	if len(r.stack) == 0 {
+	if len(r.stack) == 0 || r.longWay {
 		return false
 	}
 	if r.plainFor != r.ns.version {
@@ -356,7 +356,7 @@ func (r *Reader) instruction() bool {
 	} else {
 		r.gen.see(text)
 	}
-	if bytes.IndexByte(text, '>') >= 0 && bytes.Contains(text, []byte(">\n<")) { // "<?xml ... >": the "?" is missing
+	if bytes.HasPrefix(text, []byte("<?xml version=")) && bytes.Contains(text, []byte("\">\n<")) { // the "?" is missing
 		r.report(codeDeclarationMalformed, w.r, text[:bytes.IndexByte(text, '>')+1])
 		return w.skipPast(">")
 	}

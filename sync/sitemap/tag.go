@@ -43,7 +43,7 @@ var kind = func() (t [256]uint8) {
 	}
 	for c := range 256 {
 		b := byte(c)
-		if b == '&' || b >= 0x7f || b < ' ' && t[b]&isBlank == 0 {
+		if b == '&' || b >= 0x80 || b < ' ' && t[b]&isBlank == 0 {
 			t[b] |= notPlain
 		}
 		if b|0x20 >= 'a' && b|0x20 <= 'z' || b == '_' || b == ':' || b >= 0x80 {

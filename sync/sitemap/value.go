@@ -244,7 +244,7 @@ func (r *Reader) appendClean(b []byte) {
 	b = r.repair(b)
 	start := 0
 	for i, c := range b {
-		if c < ' ' && kind[c]&isBlank == 0 || c == 0x7f {
+		if c < ' ' && kind[c]&isBlank == 0 {
 			r.report(codeControlCharacter, r.win.r, b[max(0, i-20):min(len(b), i+20)])
 			r.appendValue(b[start:i])
 			start = i + 1
@@ -341,7 +341,7 @@ func numeric(b []byte) (rune, bool) {
 			return 0, false
 		}
 	}
-	if n < ' ' && n != '\t' && n != '\n' && n != '\r' || n >= 0xd800 && n <= 0xdfff || n == 0xfffe || n == 0xffff || n == 0x7f {
+	if n < ' ' && n != '\t' && n != '\n' && n != '\r' || n >= 0xd800 && n <= 0xdfff || n == 0xfffe || n == 0xffff {
 		return 0, false
 	}
 	return n, true

@@ -75,6 +75,9 @@ func (p *Parser) build(base *URL, raw []byte, s *parts) (URL, Problem) {
 		u.Query = id[pathEnd+1:]
 	}
 	p.wireForm(&u, raw, s)
+	if len(u.Identity) > MaxLength || len(u.Wire) > MaxLength {
+		return u, TooLong
+	}
 	return u, None
 }
 

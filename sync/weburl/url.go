@@ -56,7 +56,7 @@ type Problem uint8
 const (
 	None       Problem = iota
 	Empty              // nothing but white space
-	TooLong            // longer than MaxLength
+	TooLong            // longer than MaxLength, as published or percent-encoded
 	BadScheme          // a scheme other than http and https
 	NoHost             // no host, or a relative text without a base
 	BadHost            // a host that no name or address can be
