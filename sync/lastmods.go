@@ -45,7 +45,9 @@ func (r *run) lastmods(ctx context.Context, d *document, v *models.DocumentVersi
 			d.diff.changed -= d.diff.shifted
 		}
 	}
-	record = record.extend(found.sample(v.ObservedAt), moves)
+	sample := found.sample(v.ObservedAt)
+	d.diff.oldest = sample.Oldest
+	record = record.extend(sample, moves)
 	text, err := json.Marshal(record)
 	if err != nil {
 		return fmt.Errorf("write the track record: %w", err)

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"bytes"
+	"time"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -21,10 +22,11 @@ type documentDiff struct {
 	appeared      []models.Key     // pages that it lists anew; nil once they are noted, see appearedCount
 	returned      []models.Key     // pages with an undecided removal in this document that it lists again
 	appearedCount int64
-	kept          int64 // rows that say the same
-	shifted       int64 // of the changed, those that a time zone's offset explains
-	changed       int64 // rows that say something else of the same page
-	listed        int64 // declarations of the document before
+	kept          int64     // rows that say the same
+	shifted       int64     // of the changed, those that a time zone's offset explains
+	changed       int64     // rows that say something else of the same page
+	listed        int64     // declarations of the document before
+	oldest        time.Time // smallest lastmod that the document declares now, zero when it declares none
 }
 
 // diffDocument merges stored open rows and collected entries, both ascending by key. Rows that this very run staged

@@ -1,10 +1,14 @@
 package syncer
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/sitemap"
 )
 
 // absence is what one walk found missing, in numbers: enough for the mass guard.
@@ -59,6 +63,7 @@ type walkProof struct {
 	now       time.Time
 	complete  bool // every document was read: absence is a fact of this walk
 	confirmed bool // a second walk in the same run agreed
+	vouched   bool // a hook said that the page is gone
 }
 
 // openCase begins the removal of a page that a complete walk missed for the first time.
@@ -69,6 +74,8 @@ func (p Policy) openCase(row models.Declaration, proof walkProof, held string) m
 	switch {
 	case held != "":
 		c.Stage, c.HeldRun, c.Reason = models.StageHeld, proof.run, held
+	case proof.vouched:
+		p.remove(&c, proof, "a hook said that it is gone, and a complete walk misses it")
 	case proof.confirmed:
 		p.remove(&c, proof, "not listed by two complete walks of this run")
 	}
@@ -91,6 +98,8 @@ func (p Policy) carryOn(c *models.Removal, confirmAfter, releaseAfter time.Durat
 		return false
 	case held != "":
 		c.Stage, c.HeldRun, c.Reason = models.StageHeld, proof.run, held
+	case proof.vouched:
+		p.remove(c, proof, "a hook said that it is gone, and a complete walk misses it")
 	case proof.confirmed || age >= confirmAfter:
 		p.remove(c, proof, "not listed by a second complete walk")
 	default:
@@ -101,4 +110,33 @@ func (p Policy) carryOn(c *models.Removal, confirmAfter, releaseAfter time.Durat
 
 func (p Policy) remove(c *models.Removal, proof walkProof, reason string) {
 	c.Stage, c.DecidedRun, c.AgreedRun, c.Reason = models.StageRemoved, proof.run, proof.run, reason
+}
+
+// newsWindow is how old an article may be before a news sitemap drops it: two days (Google's news sitemap rules), less an
+// hour for clocks.
+const newsWindow = 47 * time.Hour
+
+// windowLeft tells whether a page left its document because a rolling window moved on: an article of a news sitemap that
+// grew too old, or the page with the oldest lastmod of a document that always holds the same number of newest pages.
+func windowLeft(row models.Declaration, before, now *models.DocumentVersion, diff documentDiff) bool {
+	if bytes.Contains(row.Extensions, []byte(`"news":`)) {
+		return newsDate(row.Extensions, now.ObservedAt)
+	}
+	full := before != nil && before.Entries == now.Entries && now.Entries >= 10 && diff.appearedCount >= int64(len(diff.left))
+	newest := strings.HasPrefix(now.Generator, "seo_framework") || now.Entries%50 == 0
+	return full && newest && row.Lastmod != nil && !diff.oldest.IsZero() && !row.Lastmod.Instant.After(diff.oldest)
+}
+
+// newsDate tells whether an article's own publication date is older than the window.
+func newsDate(extensions []byte, now time.Time) bool {
+	var block struct {
+		News struct {
+			Date string `json:"publication_date"`
+		} `json:"news"`
+	}
+	if json.Unmarshal(extensions, &block) != nil {
+		return false
+	}
+	date := sitemap.ParseDate([]byte(block.News.Date))
+	return date.State == sitemap.Valid && now.Sub(time.UnixMicro(date.Instant)) >= newsWindow
 }

@@ -268,3 +268,44 @@ func TestCarryOn(t *testing.T) {
 		})
 	}
 }
+
+func TestWindowLeft(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	day := func(n int) *models.Lastmod { return &models.Lastmod{Instant: now.AddDate(0, 0, -n)} }
+	news := func(date string) []byte {
+		return []byte(`{"news":{"publication":{"name":"x","language":"en"},"publication_date":"` + date + `","title":"t"}}`)
+	}
+	version := func(entries int64, generator string) *models.DocumentVersion {
+		return &models.DocumentVersion{Entries: entries, Generator: generator, ObservedAt: now}
+	}
+	one := []models.Listing{{}}
+	tests := []struct {
+		name        string
+		row         models.Declaration
+		before, now *models.DocumentVersion
+		diff        documentDiff
+		want        bool
+	}{
+		{name: "an old article left the news map", row: models.Declaration{Extensions: news("2026-11-28T08:00:00Z")}, now: version(30, ""), want: true},
+		{name: "a fresh article left the news map", row: models.Declaration{Extensions: news("2026-11-30T08:00:00Z")}, now: version(30, "")},
+		{name: "the oldest page left a map of the newest 250", row: models.Declaration{Lastmod: day(300)}, before: version(250, ""), now: version(250, ""),
+			diff: documentDiff{left: one, appearedCount: 1, oldest: now.AddDate(0, 0, -299)}, want: true},
+		{name: "a young page left it: deleted", row: models.Declaration{Lastmod: day(3)}, before: version(250, ""), now: version(250, ""),
+			diff: documentDiff{left: one, appearedCount: 1, oldest: now.AddDate(0, 0, -299)}},
+		{name: "the map has shrunk: deleted", row: models.Declaration{Lastmod: day(300)}, before: version(250, ""), now: version(249, ""),
+			diff: documentDiff{left: one, oldest: now.AddDate(0, 0, -299)}},
+		{name: "a full list that swaps a page for another", row: models.Declaration{Lastmod: day(300)}, before: version(37, ""), now: version(37, ""),
+			diff: documentDiff{left: one, appearedCount: 1, oldest: now.AddDate(0, 0, -299)}},
+		{name: "The SEO Framework lists its newest pages, however many", row: models.Declaration{Lastmod: day(300)}, before: version(37, "seo_framework"),
+			now: version(37, "seo_framework 5"), diff: documentDiff{left: one, appearedCount: 1, oldest: now.AddDate(0, 0, -299)}, want: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := windowLeft(tt.row, tt.before, tt.now, tt.diff); got != tt.want {
+				t.Errorf("left the window: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

@@ -343,7 +343,7 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	undecided := map[string]int64{}
 	for key := range s.lost {
 		removal := *r.undecided[key]
-		proof.confirmed = s.twice || r.vouched[key]
+		proof.confirmed, proof.vouched = s.twice, r.vouched[key]
 		if r.o.Policy.carryOn(&removal, confirmAfter, releaseAfter, proof, held.why(removal.Document)) {
 			changed = append(changed, removal)
 		}
@@ -368,17 +368,15 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	}
 	c.Pending = undecided[models.StagePending] + undecided[models.StageApproved]
 	c.Held = undecided[models.StageHeld]
+	c.Stale = undecided[models.StageLeftWindow]
 	return nil
 }
 
 // begin opens the case of a page missing for the first time, or decides it where the page is known to live on.
 func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held string) models.Removal {
 	at := place{row.Key, row.Document}
-	proof.confirmed = s.twice && s.agreed[at]
+	proof.confirmed, proof.vouched = s.twice && s.agreed[at], r.vouched[row.Key]
 	removal := r.o.Policy.openCase(row, proof, held)
-	if r.vouched[row.Key] && removal.Stage == models.StagePending {
-		r.o.Policy.remove(&removal, proof, "a hook said that it is gone, and a complete walk misses it")
-	}
 	if m, ok := s.migrated[at]; ok {
 		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageMigrated, proof.run, 0
 		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "the whole site moved"
@@ -388,10 +386,32 @@ func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held
 		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "redirects to a page that is listed"
 		r.record.Counts.Moved++
 	}
+	if removal.Stage == models.StagePending && r.rolled(row) {
+		removal.Stage, removal.Reason = models.StageLeftWindow, "left a rolling window (news, or the newest pages alone), which says nothing of the page itself"
+	}
 	if s.answers[at] == http.StatusGone && removal.Stage == models.StagePending {
 		r.o.Policy.remove(&removal, proof, "not listed by a complete walk, and the page itself answers 410 Gone")
 	}
 	return removal
+}
+
+// rolled tells whether a page left its document because a window moved on: a news sitemap holds two days, some plugins
+// list their newest pages alone.
+func (r *run) rolled(row models.Declaration) bool {
+	d := r.byNumber(row.Document)
+	if d == nil || d.Verdict == models.VerdictGone {
+		return false
+	}
+	return windowLeft(row, d.previous, &d.DocumentVersion, d.diff)
+}
+
+func (r *run) byNumber(number int32) *document {
+	for _, d := range r.documents {
+		if d.Number == number {
+			return d
+		}
+	}
+	return nil
 }
 
 // decided books one removal: its row closed, or counted by its stage.
@@ -488,7 +508,7 @@ func (r *run) finish(ctx context.Context, verdict models.Verdict) error {
 		if err != nil {
 			return fmt.Errorf("count stale pages: %w", err)
 		}
-		c.Stale = stale
+		c.Stale += stale
 	}
 	c.Unchanged = max(0, c.Live-c.Added-c.Changed-c.Moved-c.Restored)
 	r.record.SemanticHash = r.semanticHash()
