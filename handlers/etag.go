@@ -110,6 +110,7 @@ func (w *heldWriter) finish(have string) {
 func matches(have, tag string) bool {
 	for part := range strings.SplitSeq(have, ",") {
 		part = strings.TrimPrefix(strings.TrimSpace(part), "W/")
+		part = strings.Replace(part, tagSuffix+`"`, `"`, 1)
 		if part == tag || part == "*" {
 			return true
 		}

@@ -29,17 +29,21 @@ func newLimiter(perMinute int, now func() time.Time) *limiter {
 
 // take counts one request and says how long to wait; 0 lets it through.
 func (l *limiter) take(who *principal, address string) time.Duration {
-	name := "address " + address
+	if who != nil && who.Kind == "local" {
+		return 0
+	}
+	return l.takeNamed(caller(who, address), 1)
+}
+
+// caller names whose requests are counted together.
+func caller(who *principal, address string) string {
 	switch {
 	case who == nil:
-	case who.Kind == "local":
-		return 0
+		return "address " + address
 	case who.Kind == "token":
-		name = "token " + number(who.ID)
-	default:
-		name = "user " + who.Name
+		return "token " + number(who.ID)
 	}
-	return l.takeNamed(name, 1)
+	return who.Kind + " " + who.Name
 }
 
 func (l *limiter) takeNamed(name string, n int) time.Duration {

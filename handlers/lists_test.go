@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -426,4 +427,36 @@ func below[T any](all []T, id func(T) int64, before int64, limit int) []T {
 		}
 	}
 	return out
+}
+
+func TestCompression_ShrinksListsAndKeepsTheirTags(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	inventory(f, 500, nil)
+	for _, format := range []string{"json", "ndjson", "csv"} {
+		target := "/api/v1/sites/1/urls?format=" + format
+		plain := text(t, f.get(target))
+		r := f.get(target, "Accept-Encoding", "gzip")
+		if r.Header.Get("Content-Encoding") != "gzip" || !strings.Contains(strings.Join(r.Header.Values("Vary"), ","), "Accept-Encoding") {
+			t.Fatalf("%s: %v", format, r.Header)
+		}
+		packed := text(t, r)
+		reader, err := gzip.NewReader(strings.NewReader(packed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unpacked, err := io.ReadAll(reader)
+		if err != nil || string(unpacked) != plain || len(packed)*4 > len(plain) {
+			t.Errorf("%s: %d bytes for %d, %v", format, len(packed), len(plain), err)
+		}
+		if tag := r.Header.Get("ETag"); tag != "" {
+			wantStatus(t, f.get(target, "Accept-Encoding", "gzip", "If-None-Match", tag), 304)
+		} else if format == "json" {
+			t.Error("no tag")
+		}
+	}
+	r := f.get("/api/v1/sites/9", "Accept-Encoding", "gzip")
+	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "no such site") {
+		t.Errorf("%d %q", r.StatusCode, body)
+	}
 }

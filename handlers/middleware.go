@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -98,12 +99,35 @@ func secure(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// deadlines bounds how long an answer may take to be written; streams move their own deadline on.
+// Time for a request's body to come in, and for an answer to go out; streams and exports move the latter on.
+const (
+	bodyTimeout  = 10 * time.Second
+	writeTimeout = 60 * time.Second
+)
+
+// deadlines bounds how long a body may take to arrive and an answer to be written.
 func deadlines(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		_ = http.NewResponseController(c.Response()).SetWriteDeadline(time.Now().Add(writeTimeout))
+		control := http.NewResponseController(c.Response())
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if r := c.Request(); r.Body != nil && r.Body != http.NoBody {
+			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+			r.Body = &timedBody{ReadCloser: r.Body, done: func() { _ = control.SetReadDeadline(time.Time{}) }}
+		}
 		return next(c)
 	}
 }
 
-const writeTimeout = 60 * time.Second
+// timedBody takes the deadline back once the body is there, so that it does not cut the handler's work short.
+type timedBody struct {
+	io.ReadCloser
+	done func()
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.done()
+	}
+	return n, err
+}

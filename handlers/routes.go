@@ -13,11 +13,18 @@ import (
 // resource's file registers with their documentation.
 func (s *Server) routes() error {
 	e := s.echo
+	smaller, err := compressed()
+	if err != nil {
+		return err
+	}
 	// Groups with middleware of their own would answer a wrong method with 404, so it is bound by path.
-	e.Use(identify, s.observe, s.recoverPanics, secure, deadlines, under(apiPrefix+"/", s.authenticate), under(apiPrefix+"/", tagged))
+	e.Use(identify, s.observe, s.recoverPanics, secure, deadlines, smaller, under(apiPrefix+"/", s.authenticate), under(apiPrefix+"/", tagged))
 
-	e.GET("/livez", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
+	alive := func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") }
+	e.GET("/livez", alive)
+	e.HEAD("/livez", alive)
 	e.GET("/readyz", s.ready)
+	e.HEAD("/readyz", s.ready)
 	e.GET("/metrics", echo.WrapHandler(s.metrics.handler), s.authenticate, s.metricsAccess)
 
 	// The last element with a token is a secret: routes are logged, never addresses.

@@ -24,6 +24,7 @@ type Server struct {
 	rejects *rejectLog
 	limits  *limiter
 	logins  *limiter
+	open    openStreams
 
 	streams    sync.WaitGroup
 	background sync.WaitGroup // log rows that are written after the answer
@@ -39,7 +40,7 @@ func New(deps Deps) (*Server, error) {
 	s := &Server{
 		deps: deps, log: deps.Log, echo: echo.New(), metrics: newMetrics(deps.Registry, deps.Version),
 		rejects: newRejectLog(), limits: newLimiter(deps.RatePerMinute, deps.Now),
-		logins: newLimiter(loginsPerMinute, deps.Now), draining: make(chan struct{}),
+		logins: newLimiter(loginsPerMinute, deps.Now), open: openStreams{count: map[string]int{}}, draining: make(chan struct{}),
 	}
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.handleError
@@ -57,10 +58,11 @@ const loginsPerMinute = 6
 // ServeHTTP makes the server an http.Handler, for tests and for callers with a server of their own.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
 
-// Limits of one connection. There is no WriteTimeout: streams are long, each route sets its own deadline.
+// Limits of one connection. There is no WriteTimeout: streams are long, each route sets its own deadline. And no
+// ReadTimeout: net/http keeps reading behind a request to notice that the client left, and takes a deadline that
+// passes meanwhile for just that; every stream and export would end after it. The body has its own deadline.
 const (
 	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 8 * time.Second
@@ -70,7 +72,7 @@ const (
 // 8 s to finish, and what is left is cut. It returns nil after an orderly stop.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+		Handler: s, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)

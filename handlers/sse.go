@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,8 +31,42 @@ type stream struct {
 	last time.Time
 }
 
+// maxStreams bounds the streams of one token, user or address; a browser opens six at most.
+const maxStreams = 32
+
+// openStreams counts streams by who has them open.
+type openStreams struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (o *openStreams) enter(name string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count[name] >= maxStreams {
+		return false
+	}
+	o.count[name]++
+	return true
+}
+
+func (o *openStreams) leave(name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.count[name]--; o.count[name] <= 0 {
+		delete(o.count, name)
+	}
+}
+
 // stream opens an event stream and runs it until its context ends. Proxies are told not to buffer.
 func (s *Server) stream(c echo.Context, run func(*stream) error) {
+	name := caller(principalOf(c.Request().Context()), c.RealIP())
+	if !s.open.enter(name) {
+		c.Response().Header().Set("Retry-After", "10")
+		writeProblem(c.Response(), newProblem(http.StatusTooManyRequests, "too many streams are open; close one"))
+		return
+	}
+	defer s.open.leave(name)
 	s.streams.Add(1)
 	defer s.streams.Done()
 	s.metrics.streams.Inc()

@@ -202,3 +202,19 @@ func TestServe_StopsWithOpenStreams(t *testing.T) {
 	}
 	wantStatus(t, f.request("GET", "/livez", ""), 200)
 }
+
+func TestSSE_OneCallerHasOnlySoManyStreams(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(f *fixture) { f.deps.OpenLocal = true })
+	base, _ := f.serve(t)
+	var last *http.Response
+	for range 33 {
+		next, r := events(t, base+"/api/v1/sites/1/progress", "Accept-Encoding", "gzip")
+		if last = r; r.StatusCode == 200 {
+			next()
+		}
+	}
+	if last.StatusCode != 429 || last.Header.Get("Retry-After") == "" {
+		t.Errorf("the 33rd: %d", last.StatusCode)
+	}
+}
