@@ -89,7 +89,7 @@ func (j *judgement) inferred() {
 		case OutcomeInferred:
 			it := Item{URL: p.url, Key: p.key, Scope: p.scope}
 			r := j.relationship(&it, MethodInferred, rule)
-			r.Reason, r.Validation = ReasonNoDeclaration, t.Validation
+			r.Reason, r.Validation, r.Signals = ReasonNoDeclaration, t.Validation, p.signals
 			if t.State == TargetValid {
 				r.Status, r.Reason = StatusValidated, ""
 			}
@@ -104,7 +104,7 @@ func (j *judgement) inferred() {
 	}
 	for _, r := range relationships { // several at once are no inference
 		rule := ruleByID("C1m")
-		j.v.Candidates = append(j.v.Candidates, j.candidate(proposal{r.Target, r.TargetKey, r.Scope, nil}, rule, Facts{}))
+		j.v.Candidates = append(j.v.Candidates, j.candidate(proposal{r.Target, r.TargetKey, r.Scope, r.Signals}, rule, Facts{}))
 	}
 }
 
@@ -150,7 +150,7 @@ func (j *judgement) chain() {
 	}
 	if rule.Outcome == OutcomeInferred {
 		r := j.relationship(&it, MethodInferred, rule)
-		r.Validation = t.Validation
+		r.Validation, r.Signals = t.Validation, []Kind{j.distinct[0].Kind}
 		j.v.Relationships = append(j.v.Relationships, r)
 		return
 	}

@@ -225,6 +225,9 @@ func (j *judgement) validation(it *Item, f Facts) Validation {
 func (j *judgement) relationship(it *Item, m Method, rule Rule) Relationship {
 	r := Relationship{Source: j.ev.Source, SourceKey: j.ev.Key, Target: it.URL, TargetKey: it.Key, Raw: it.Raw, Method: m, Scope: it.Scope,
 		Status: rule.Status, Score: rule.Score, Rule: rule.ID, Ruleset: Ruleset, Hints: it.Hints, ValidFrom: j.in.At, ObservedAt: j.in.At}
+	if it.Kind != "" {
+		r.Signals = []Kind{it.Kind}
+	}
 	doc := j.ev.Source
 	if it.Place == PlaceSystem {
 		doc = it.Source

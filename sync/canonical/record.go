@@ -113,6 +113,7 @@ type Relationship struct {
 	Score        float64    `json:"confidence"`
 	Rule         string     `json:"rule"`
 	Ruleset      string     `json:"ruleset"`
+	Signals      []Kind     `json:"signals,omitempty"` // the kinds of evidence that speak for it
 	Hints        []Hint     `json:"hints,omitempty"`
 	Validation   Validation `json:"validation,omitzero"`
 	ValidFrom    time.Time  `json:"valid_from,omitzero"`
