@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -101,7 +102,8 @@ func Advance(prev Record, o Observed) Step {
 		s.gone(o)
 	case r == ReadingRedirect:
 		s.redirect(o)
-	case r == ReadingNonHTML && len(s.Next.Current) > 0: // a wrong content type is no word on what the page declares
+	case r == ReadingNonHTML && len(s.Next.Current) > 0 && media(o.Evidence.ContentType) != media(s.Next.Current[0].Provenance.ContentType):
+		// A wrong content type is no word on what the page declares.
 		s.Action, s.Reason = ActionKeep, ReasonNonHTML
 	case r.Clean() || r == ReadingNotModified:
 		s.clean(o)
@@ -112,6 +114,12 @@ func Advance(prev Record, o Observed) Step {
 		}
 	}
 	return s
+}
+
+// media is a content type without its parameters.
+func media(contentType string) string {
+	m, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(m))
 }
 
 func keepReason(r Reading) Reason {

@@ -215,6 +215,7 @@ type Evidence struct {
 	Head        DocumentHead `json:"head,omitzero"`
 	Robots      Robots       `json:"robots,omitzero"`
 	Items       []Item       `json:"items,omitempty"`
+	Dates       []PageDate   `json:"dates,omitempty"`
 	Remarks     []Remark     `json:"remarks,omitempty"`
 	Challenge   string       `json:"challenge,omitempty"` // which sign of a bot wall, login or consent page
 	Dropped     int          `json:"dropped,omitempty"`   // statements beyond the bounds

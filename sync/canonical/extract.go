@@ -141,12 +141,12 @@ func (x *extraction) page() {
 	}
 	x.ev.ContentType = contentType(r)
 	counts := r.Status < 400
-	body, ok := inflate(r.Body)
+	body, cut, ok := inflate(r.Body)
 	if !ok {
 		x.ev.Reading = ReadingUndecodable
 	}
-	if len(body) > MaxBody {
-		body = body[:MaxBody]
+	if cut || len(body) > MaxBody {
+		body = body[:min(len(body), MaxBody)]
 		r = withTruncated(r)
 		x.r = r
 	}
@@ -156,6 +156,9 @@ func (x *extraction) page() {
 			x.challenged(sign)
 			counts = false
 		}
+	}
+	if v := httpTime(firstHeader(r.Header, "Last-Modified")); !v.IsZero() {
+		x.ev.Dates = append(x.ev.Dates, PageDate{From: "last-modified", Raw: clip(firstHeader(r.Header, "Last-Modified"), 80), At: v})
 	}
 	x.links(r.Header, PlaceHeader, 0, counts)
 	x.robotsHeader(r.Header)
@@ -240,25 +243,23 @@ func isHTML(contentType string, body []byte) bool {
 	return bytes.HasPrefix(b, []byte("<")) && !bytes.HasPrefix(b, []byte("<?xml"))
 }
 
-// inflate opens a body that is still gzip, whatever its headers said. It is
-// false if the body is coded in another way, or broken.
-func inflate(b []byte) ([]byte, bool) {
+// inflate opens a body that is still gzip, whatever its headers said. It is not
+// ok if the body is coded in another way, or broken from the start; cut says
+// that it breaks off within the stream.
+func inflate(b []byte) (out []byte, cut, ok bool) {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")):
-		return nil, false
+		return nil, false, false
 	case !bytes.HasPrefix(b, []byte("\x1f\x8b")):
-		return b, true
+		return b, false, true
 	}
 	zr, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
-		return nil, false
+		return nil, false, false
 	}
-	var out bytes.Buffer
-	_, err = io.Copy(&out, io.LimitReader(zr, MaxBody+1))
-	if err != nil && out.Len() == 0 {
-		return nil, false
-	}
-	return out.Bytes(), true
+	var buf bytes.Buffer
+	_, err = io.Copy(&buf, io.LimitReader(zr, MaxBody+1))
+	return buf.Bytes(), err != nil, err == nil || buf.Len() > 0
 }
 
 // isBinary says whether a body that claims to be text is coded in a way that
@@ -279,7 +280,7 @@ func isBinary(b []byte) bool {
 
 // add resolves a statement against base and keeps it.
 func (x *extraction) add(it Item, base *weburl.URL, charset string) *Item {
-	if len(x.ev.Items) >= MaxItems {
+	if n := len(x.ev.Items); n >= MaxItems && (!it.Declares() || n >= MaxItems+MaxDeclared) {
 		x.ev.Dropped++
 		return &it
 	}

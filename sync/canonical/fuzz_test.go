@@ -41,7 +41,7 @@ func FuzzExtract(f *testing.F) {
 		r := canonical.Response{URL: "https://example.com/blog/post/", Status: status, Fetched: epoch, Body: body,
 			Header: map[string][]string{"Content-Type": {contentType}, "Link": {link}, "X-Robots-Tag": {robots}, "Refresh": {link}}}
 		ev := canonical.Extract(r)
-		if len(ev.Items) > canonical.MaxItems {
+		if len(ev.Items) > canonical.MaxItems+canonical.MaxDeclared {
 			t.Fatalf("%d statements", len(ev.Items))
 		}
 		for _, it := range ev.Items {

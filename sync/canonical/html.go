@@ -33,7 +33,7 @@ func (x *extraction) html(body []byte, counts bool) {
 		if !wanted(e) {
 			return
 		}
-		if len(kept) >= 2*MaxItems {
+		if n := len(kept); n >= 2*MaxItems && (!isCanonicalLink(e) || n >= 2*MaxItems+MaxDeclared) {
 			x.ev.Dropped++
 			return
 		}
@@ -85,6 +85,11 @@ func wanted(e *headscan.Element) bool {
 	return false
 }
 
+func isCanonicalLink(e *headscan.Element) bool {
+	a, _ := e.Attr("rel")
+	return e.Name == "link" && hasToken(string(a.Value), "canonical")
+}
+
 // wantedMeta says whether a meta element may be one that metaElement reads. A
 // name with character references is kept, to be decoded there.
 func wantedMeta(e *headscan.Element) bool {
@@ -94,7 +99,7 @@ func wantedMeta(e *headscan.Element) bool {
 			continue
 		}
 		v := string(bytes.TrimSpace(a.Value))
-		if strings.Contains(v, "&") || equalFold(v, "og:url") || equalFold(v, "canonical") || equalFold(v, "refresh") {
+		if strings.Contains(v, "&") || equalFold(v, "og:url") || dateProperties[strings.ToLower(v)] || equalFold(v, "canonical") || equalFold(v, "refresh") {
 			return true
 		}
 		if len(v) <= maxRobotsName && robotsNames[strings.ToLower(v)] {
@@ -284,6 +289,8 @@ func (x *extraction) metaElement(e *headscan.Element, counts bool) {
 			}
 		}
 		x.add(it, nil, "")
+	case dateProperties[property]:
+		x.date(property, x.value(e, "content"))
 	case property == "og:url" || name == "og:url":
 		it := x.item(e, KindOpenGraph, x.value(e, "content"))
 		if !counts {
@@ -324,6 +331,12 @@ func (x *extraction) jsonLD(e *headscan.Element, counts bool) {
 		return
 	}
 	for _, n := range nodes {
+		if n.Property == "dateModified" || n.Property == "datePublished" {
+			if n.Top && describesPage(n.Types) && counts {
+				x.date(n.Property, n.Value)
+			}
+			continue
+		}
 		it := x.item(e, KindSchema, n.Value)
 		it.Node = &Node{Type: strings.Join(n.Types, " "), ID: clip(n.ID, 500), Property: n.Property, Syntax: "jsonld"}
 		x.schema(it, n.Types, n.Top, counts)

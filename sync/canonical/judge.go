@@ -36,7 +36,9 @@ type Verdict struct {
 }
 
 // Judge turns evidence into relationships, candidates, a conflict and the head
-// entry. It is deterministic: the same input gives the same verdict.
+// entry. It is deterministic: the same input gives the same verdict. It judges
+// one look: of a 304 or a failed fetch it says that nothing was declared, and
+// Advance keeps what stands on record.
 func Judge(in Input) Verdict {
 	j := judgement{in: in, ev: &in.Evidence}
 	j.redirects()

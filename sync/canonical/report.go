@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sitemapd/sitemapd/sync/weburl"
 )
 
 // Listing is what sitemaps say of a page, as far as reports need it.
@@ -30,9 +32,9 @@ type Case struct {
 	Soft404      bool            // this page is the host's page for missing URLs
 	BareArchive  bool            // archive, home or search on WordPress core, which prints no canonical there
 	Failures     Failures        // of this page
-	NoReturn     []string        // hreflang targets that do not name this page back
+	NoReturn     []string        // hreflang targets that do not name this page back (Alternates)
 	NonCanonical []string        // hreflang targets that declare another URL
-	PageDate     time.Time       // modification date that the page itself gives
+	PageDate     time.Time       // modification date that the page itself gives (Evidence.Modified)
 	ContentMoved *bool           // whether the content changed since the look before
 	Variants     []string        // other listed URLs that differ only in scheme, www or slash
 	Flapping     bool            //
@@ -140,10 +142,36 @@ func (r *reporter) sitemap() {
 			strings.Join(append(append([]string{}, c.Listing.Documents...), c.Variants...), " "))
 	}
 	for _, it := range ev.Of(KindSitemap) {
-		if u := parseBase(it.URL); u != nil && isPrivateHost(u.Host) && !c.Home.IsZero() && it.HasHint(HintLeakedHost) {
-			r.say(FindingForeignHost, &it, "listed as %s", it.URL)
+		loc, document := parseBase(it.URL), parseBase(it.Source)
+		if loc != nil && document != nil && (weburl.Site(loc.Host) != weburl.Site(document.Host) || isLeaked(*document, *loc)) {
+			r.say(FindingForeignHost, &it, "listed as %s in %s", it.URL, it.Source)
 		}
 	}
+}
+
+// Alternates checks a page's hreflang links against what is known of the pages
+// that they name: those that do not name this page back, and those that
+// declare another canonical URL. Pages that were not read are left out.
+func Alternates(ev *Evidence, known map[Key]*Evidence) (noReturn, nonCanonical []string) {
+	seen := map[Key]bool{ev.Key: true}
+	for _, it := range ev.Of(KindHreflang) {
+		other := known[it.Key]
+		if !it.Accepted || seen[it.Key] || other == nil || other.Reading != ReadingRead {
+			continue
+		}
+		seen[it.Key] = true
+		returns := false
+		for _, back := range other.Of(KindHreflang) {
+			returns = returns || back.Accepted && back.Key == ev.Key
+		}
+		if !returns {
+			noReturn = append(noReturn, it.URL)
+		}
+		if d := other.Declared(); len(d) > 0 && d[0].Scope != ScopeSelf {
+			nonCanonical = append(nonCanonical, it.URL)
+		}
+	}
+	return noReturn, nonCanonical
 }
 
 func (r *reporter) unlisted() {

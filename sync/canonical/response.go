@@ -8,6 +8,7 @@ const (
 	MaxBody     = 2 << 20   // bytes of the body, after inflating
 	MaxAfter    = 256 << 10 // bytes looked at after the head's end
 	MaxItems    = 512       // statements kept of one response
+	MaxDeclared = 64        // canonical declarations kept beyond MaxItems, that a crowd of others hides none
 	MaxRaw      = 8 << 10   // bytes kept of one value
 	maxSource   = 512       // bytes kept of one tag or header line
 	maxJSONLD   = 512 << 10 // bytes of one JSON-LD script

@@ -102,7 +102,11 @@ func checkProof(r *Relationship, say func(Rejection, string, ...any)) {
 	strong := slices.ContainsFunc(r.Signals, func(k Kind) bool {
 		return k == KindRedirectPermanent || k == KindRefresh || k == KindRefreshHeader || k == "content" || k == "identifier"
 	})
-	for k, line := range map[Kind]Rejection{KindSitemap: RejectSitemap, KindOpenGraph: RejectOpenGraph, KindSchema: RejectSchema} {
+	for _, p := range []struct {
+		kind Kind
+		line Rejection
+	}{{KindSitemap, RejectSitemap}, {KindOpenGraph, RejectOpenGraph}, {KindSchema, RejectSchema}} {
+		k, line := p.kind, p.line
 		if slices.Contains(r.Signals, k) && !declares && (r.Method.Explicit() || !strong && r.Validation.Content != "match" && r.Validation.Identifier != "match") {
 			say(line, "%s rests on %s", r.Target, k)
 		}

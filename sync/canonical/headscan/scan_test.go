@@ -2,6 +2,7 @@ package headscan_test
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"math/rand"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/sitemapd/sitemapd/sync/canonical/headscan"
 	"golang.org/x/net/html"
 )
+
+var documents = flag.Int("documents", 60_000, "random documents compared with x/net's tree")
 
 // headLinks lists the href of every link in the head, as Scan sees it.
 func headLinks(doc string) (links []string, r headscan.Result) {
@@ -83,7 +86,7 @@ func randomDoc(r *rand.Rand) string {
 
 func TestScan_SeesTheHeadLinksOfTheTree(t *testing.T) {
 	t.Parallel()
-	n := 60_000
+	n := *documents
 	if testing.Short() {
 		n = 5_000
 	}

@@ -23,12 +23,13 @@ const (
 type Node struct {
 	Types    []string // without the schema.org prefix
 	ID       string
-	Property string // url, mainEntityOfPage
+	Property string // url, mainEntityOfPage, dateModified, datePublished
 	Value    string
 	Top      bool // the thing stands at the top, in a @graph, or is mainEntity of one that does
 }
 
-// Read lists the url and mainEntityOfPage statements of a script, in order.
+// Read lists the url, mainEntityOfPage, dateModified and datePublished
+// statements of a script, in order.
 // Invalid says that the text is no JSON, with the offset of the fault.
 func Read(src []byte) (nodes []Node, invalid bool, at int) {
 	text, start := Unwrap(src)
@@ -283,7 +284,7 @@ func (p *reader) member(depth int, node *object, key string) bool {
 			return p.array(depth, node.top, nil, "")
 		}
 		return p.value(depth, node.top, &object{})
-	case "url", "mainEntityOfPage":
+	case "url", "mainEntityOfPage", "dateModified", "datePublished":
 		return p.statement(depth, node, key, kind)
 	}
 	if kind == '[' && key == "@type" {
