@@ -53,7 +53,8 @@ func (p program) serve(t *testing.T, s site, environment ...string) *daemon {
 	}
 	t.Cleanup(func() { d.stop(t, command, log.Name()) })
 	d.waitUntilReady(t)
-	out, _ := p.run(t, "hook", "secret", s.url, "--listen", d.address, "-o", "json")
+	t.Setenv("SITEMAPD_LISTEN", d.address) // from which the hook's address is made
+	out, _ := p.run(t, "hook", "secret", s.url, "-o", "json")
 	if err := json.Unmarshal(out, &d.hook); err != nil || len(d.hook.Secrets) == 0 {
 		t.Fatalf("hook secret printed %q: %v", out, err)
 	}

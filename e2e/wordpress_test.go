@@ -38,10 +38,11 @@ func difference(before, after inventory) delta {
 }
 
 // feedDelta sums up a piece of the change feed in the same terms. A page that is pending and then removed within the feed
-// was removed; one that came back was added; a move is its old address removed and its new one added.
+// was removed; one that came back was added; a move takes its old address away, and the new one is added.
 func feedDelta(t *testing.T, feed []change) delta {
 	t.Helper()
 	d := delta{}
+	var moved []string
 	put := func(u, what string) {
 		if earlier, twice := d[u]; twice && earlier != "pending" {
 			t.Errorf("the feed says of %s first %q, then %q", u, earlier, what)
@@ -55,18 +56,22 @@ func feedDelta(t *testing.T, feed []change) delta {
 		case "removed", "pending":
 			put(c.URL, c.Kind)
 		case "moved":
-			var old string
 			for _, f := range c.Fields {
-				if f.Field == "url" {
-					_ = json.Unmarshal(f.Old, &old)
+				var to string
+				if f.Field == "url" && json.Unmarshal(f.New, &to) == nil {
+					moved = append(moved, to)
 				}
 			}
-			put(old, "removed")
-			put(c.URL, "added")
+			put(c.URL, "removed")
 		case "changed":
 			put(c.URL, changedText(t, c))
 		default:
 			put(c.URL, c.Kind)
+		}
+	}
+	for _, to := range moved {
+		if _, said := d[to]; !said {
+			t.Errorf("the feed says that a page moved to %s and does not say that this one was added", to)
 		}
 	}
 	return d
