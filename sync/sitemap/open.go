@@ -333,11 +333,14 @@ func (r *Reader) openBlock(el element, pos int) {
 		r.readAlternate(pos)
 	case elMobile:
 		r.extension(extMobile)
-		r.entry.mobile = Mobile{Type: r.attr("type")}
-		if r.d.Mobile == nil {
-			r.canon = appendMobile(r.canon[:0], &r.entry.mobile)
-			r.entry.blocks.sum.add(r.canon)
+		if r.d.Mobile != nil {
+			r.report(codeElementRepeated, pos, r.tag.name)
+			r.skipElement()
+			return
 		}
+		r.entry.mobile = Mobile{Type: r.attr("type")}
+		r.canon = appendMobile(r.canon[:0], &r.entry.mobile)
+		r.entry.blocks.sum.add(r.canon)
 		r.d.Mobile = &r.entry.mobile
 		r.skipElement()
 	case elPageMap:

@@ -1,5 +1,7 @@
 package sitemap
 
+//go:generate go test -run TestCatalogue_IsDocumented -update .
+
 // catalogue holds the rules by code; docs/findings.md is generated from it.
 var catalogue = [numCodes]Rule{
 	codeHTTPStatus:          {"http-status", Error, AspectTransfer, "the server answered with an error status", "the document", "make the address answer 200", srcHTTP},
