@@ -64,14 +64,19 @@ func newProgram(t testing.TB, mysql bool) *program {
 	if mysql {
 		p.dsn, p.raw = newDatabase(t)
 	} else {
-		file := filepath.Join(t.TempDir(), "sitemapd.db")
-		p.dsn = "sqlite:" + file
-		if p.raw, err = sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(10000)"); err != nil {
-			t.Fatal(err)
-		}
+		p.onSQLite(filepath.Join(t.TempDir(), "sitemapd.db"))
 	}
 	t.Cleanup(func() { _ = p.raw.Close() })
 	return p
+}
+
+func (p *program) onSQLite(file string) {
+	p.Helper()
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.dsn, p.raw = "sqlite:"+file, db
 }
 
 // newDatabase creates an empty database on the server that the environment names.
