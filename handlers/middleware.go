@@ -118,7 +118,8 @@ func deadlines(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// timedBody takes the deadline back once the body is there, so that it does not cut the handler's work short.
+// timedBody takes the deadline back once the body is there, so that it does not cut the handler's work short. After a
+// fault it stays: the server reads on behind a handler that gave up.
 type timedBody struct {
 	io.ReadCloser
 	done func()
@@ -126,7 +127,7 @@ type timedBody struct {
 
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil {
+	if err == io.EOF {
 		b.done()
 	}
 	return n, err
