@@ -1,0 +1,138 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// Settings of a site, for AddSite and ChangeSite; nil and empty ones stay as they are.
+type Settings struct {
+	Name     *string  `json:"name,omitempty"`
+	Home     *string  `json:"home,omitempty"`
+	Roots    []string `json:"roots,omitempty"`
+	Schedule *string  `json:"schedule,omitempty"`
+	TimeZone *string  `json:"time_zone,omitempty"`
+	Paused   *bool    `json:"paused,omitempty"`
+}
+
+// Accepted says that a request to look is stored; a run that starts after it serves it.
+type Accepted struct {
+	Trigger   int64  `json:"trigger"`
+	Duplicate bool   `json:"duplicate"`
+	Progress  string `json:"progress"`
+}
+
+// HookKey is one secret of a site's hooks; Secret and TokenURL are there only in the answer that made it.
+type HookKey struct {
+	ID        string     `json:"id"`
+	Secret    string     `json:"secret"`
+	URL       string     `json:"url"`
+	TokenURL  string     `json:"token_url"`
+	NotBefore time.Time  `json:"not_before"`
+	NotAfter  *time.Time `json:"not_after"`
+}
+
+// NewToken is a token with its text, which is shown this once.
+type NewToken struct {
+	models.Token
+	Text string `json:"token"`
+}
+
+// GetSite gives one site by id, name or root URL.
+func (c *Client) GetSite(ctx context.Context, name string) (models.Site, error) {
+	return answer[models.Site](ctx, c, http.MethodGet, site(name), nil, nil, nil)
+}
+
+// AddSite follows a site.
+func (c *Client) AddSite(ctx context.Context, settings Settings) (models.Site, error) {
+	return answer[models.Site](ctx, c, http.MethodPost, "/sites", nil, nil, settings)
+}
+
+// ChangeSite changes what settings say.
+func (c *Client) ChangeSite(ctx context.Context, name string, settings Settings) (models.Site, error) {
+	return answer[models.Site](ctx, c, http.MethodPatch, site(name), nil, nil, settings)
+}
+
+// RemoveSite stops following a site; its history is kept.
+func (c *Client) RemoveSite(ctx context.Context, name string) error {
+	return c.do(ctx, http.MethodDelete, site(name), nil, nil, nil, nil)
+}
+
+// Probe looks for the sitemaps of a home page and gives each try.
+func (c *Client) Probe(ctx context.Context, home string) (json.RawMessage, error) {
+	return answer[json.RawMessage](ctx, c, http.MethodPost, "/probe", nil, nil, map[string]string{"url": home})
+}
+
+// GetRun gives one run.
+func (c *Client) GetRun(ctx context.Context, name string, run int64) (models.Run, error) {
+	return answer[models.Run](ctx, c, http.MethodGet, site(name)+"/runs/"+strconv.FormatInt(run, 10), nil, nil, nil)
+}
+
+// StartRun asks for a full run. With the same key it can be sent again without starting another.
+func (c *Client) StartRun(ctx context.Context, name, key string) (Accepted, error) {
+	header := http.Header{}
+	if key != "" {
+		header.Set("Idempotency-Key", key)
+	}
+	return answer[Accepted](ctx, c, http.MethodPost, site(name)+"/runs", nil, header, nil)
+}
+
+// StopRun ends a running walk.
+func (c *Client) StopRun(ctx context.Context, name string, run int64) error {
+	return c.do(ctx, http.MethodPost, site(name)+"/runs/"+strconv.FormatInt(run, 10)+"/stop", nil, nil, nil, nil)
+}
+
+// GetTrigger gives a stored request to look; its ServedRun is 0 until a run has served it.
+func (c *Client) GetTrigger(ctx context.Context, name string, trigger int64) (models.Trigger, error) {
+	return answer[models.Trigger](ctx, c, http.MethodGet, site(name)+"/triggers/"+strconv.FormatInt(trigger, 10), nil, nil, nil)
+}
+
+// ApproveHeld approves the removal of these pages, of all held ones when none are named.
+func (c *Client) ApproveHeld(ctx context.Context, name string, urls ...string) (int64, error) {
+	return c.decide(ctx, name, "approve", urls)
+}
+
+// RejectHeld keeps these pages, all held ones when none are named.
+func (c *Client) RejectHeld(ctx context.Context, name string, urls ...string) (int64, error) {
+	return c.decide(ctx, name, "reject", urls)
+}
+
+func (c *Client) decide(ctx context.Context, name, choice string, urls []string) (int64, error) {
+	body := map[string]any{"urls": urls}
+	if len(urls) == 0 {
+		body = map[string]any{"all": true}
+	}
+	out, err := answer[struct{ Decided int64 }](ctx, c, http.MethodPost, site(name)+"/held/"+choice, nil, nil, body)
+	return out.Decided, err
+}
+
+// ReplayDelivery looks again for what an accepted delivery announced.
+func (c *Client) ReplayDelivery(ctx context.Context, name string, trigger int64) (Accepted, error) {
+	return answer[Accepted](ctx, c, http.MethodPost, site(name)+"/deliveries/"+strconv.FormatInt(trigger, 10)+"/replay", nil, nil, nil)
+}
+
+// RotateHookKey makes a new secret; older ones stay valid for the overlap.
+func (c *Client) RotateHookKey(ctx context.Context, name string, overlap time.Duration) (HookKey, error) {
+	query := url.Values{"overlap_seconds": {strconv.Itoa(int(overlap / time.Second))}}
+	return answer[HookKey](ctx, c, http.MethodPost, site(name)+"/hook-keys", query, nil, nil)
+}
+
+// CreateToken makes a token; days 0 is for ever.
+func (c *Client) CreateToken(ctx context.Context, name string, scopes []string, days int) (NewToken, error) {
+	body := map[string]any{"name": name, "scopes": scopes}
+	if days > 0 {
+		body["expires_in_days"] = days
+	}
+	return answer[NewToken](ctx, c, http.MethodPost, "/tokens", nil, nil, body)
+}
+
+// RevokeToken ends a token.
+func (c *Client) RevokeToken(ctx context.Context, id int64) error {
+	return c.do(ctx, http.MethodDelete, "/tokens/"+strconv.FormatInt(id, 10), nil, nil, nil, nil)
+}
