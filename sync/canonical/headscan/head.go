@@ -193,7 +193,9 @@ func (h *head) endTag(t *Token) {
 	if h.v.EndTag != nil {
 		h.v.EndTag(t.RawName)
 	}
-	h.closeForeign(t)
+	if h.closeForeign(t) {
+		return
+	}
 	if len(h.templates) > 0 {
 		if t.Name == "template" {
 			n := len(h.templates) - 1
@@ -241,6 +243,8 @@ func (h *head) startTag(t *Token) {
 		}
 	case (t.Name == "svg" || t.Name == "math") && !t.SelfClosed:
 		h.push(t.Name[0])
+	case inForeign && t.Name == "template" && !t.SelfClosed:
+		h.push('T') // an element of svg or math that only has that name
 	case inForeign && h.foreign[len(h.foreign)-1] == 's' && !t.SelfClosed:
 		switch t.Name {
 		case "foreignobject":
@@ -267,7 +271,7 @@ func (h *head) base() int {
 
 func (h *head) inForeign() bool {
 	n := len(h.foreign)
-	return n > h.base() && (h.foreign[n-1] == 's' || h.foreign[n-1] == 'm')
+	return n > h.base() && (h.foreign[n-1] == 's' || h.foreign[n-1] == 'm' || h.foreign[n-1] == 'T')
 }
 
 // leaveForeign closes svg and math at a start tag that may not stand in them.
@@ -280,23 +284,27 @@ func (h *head) leaveForeign(t *Token) {
 	}
 }
 
-// closeForeign closes the innermost svg, math or HTML part of svg that the end tag names.
-func (h *head) closeForeign(t *Token) {
+// closeForeign closes the innermost svg, math or HTML part of svg that the end
+// tag names, and says whether there was one.
+func (h *head) closeForeign(t *Token) bool {
 	var kind byte
 	switch t.Name {
 	case "svg", "math", "desc", "title":
 		kind = t.Name[0]
 	case "foreignobject":
 		kind = 'f'
+	case "template":
+		kind = 'T'
 	default:
-		return
+		return false
 	}
 	for i := len(h.foreign) - 1; i >= h.base(); i-- {
 		if h.foreign[i] == kind {
 			h.foreign = h.foreign[:i]
-			return
+			return true
 		}
 	}
+	return false
 }
 
 func (h *head) place() Place {

@@ -122,6 +122,8 @@ func (s *Scanner) markup() bool {
 	switch {
 	case b[1] == '!' && bytes.HasPrefix(b, []byte("<!--")):
 		s.comment()
+	case s.foreign && bytes.HasPrefix(b, []byte("<![CDATA[")):
+		s.cdata()
 	case b[1] == '!' || b[1] == '?':
 		s.bogus(2)
 	case b[1] != '/':
@@ -145,6 +147,18 @@ func (s *Scanner) bogus(skip int) {
 		s.tok.End = len(s.doc)
 	} else {
 		s.tok.End, s.tok.Closed = s.pos+skip+i+1, true
+	}
+	s.pos = s.tok.End
+}
+
+// cdata reads a CDATA section, which svg and math may hold; it is passed over like a comment.
+func (s *Scanner) cdata() {
+	s.tok.Kind = TokenComment
+	i := bytes.Index(s.doc[s.pos:], []byte("]]>"))
+	if i < 0 {
+		s.tok.End = len(s.doc)
+	} else {
+		s.tok.End, s.tok.Closed = s.pos+i+3, true
 	}
 	s.pos = s.tok.End
 }
