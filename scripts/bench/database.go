@@ -74,14 +74,13 @@ func (s *server) create(ctx context.Context, name string) (*mariadb, error) {
 func (m *mariadb) dsn() string { return m.base + m.name }
 
 func (m *mariadb) rows(ctx context.Context) (w written, err error) {
-	out, err := m.sql(ctx, `SELECT COALESCE(SUM(rows_changed), 0) FROM information_schema.table_statistics
-		WHERE table_schema = '`+m.name+`' AND table_name = 'declarations';
-		SELECT SUM(variable_value) FROM information_schema.global_status
-		WHERE variable_name IN ('Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted')`)
+	// The server counts rows by table (userstat); InnoDB's own Innodb_rows_* are gone from MariaDB 10.11.
+	out, err := m.sql(ctx, `SELECT COALESCE(SUM(IF(table_name = 'declarations', rows_changed, 0)), 0), COALESCE(SUM(rows_changed), 0)
+		FROM information_schema.table_statistics WHERE table_schema = '`+m.name+`'`)
 	if err != nil {
 		return w, err
 	}
-	first, second, _ := strings.Cut(out, "\n")
+	first, second, _ := strings.Cut(out, "\t")
 	if w.declarations, err = strconv.ParseInt(first, 10, 64); err != nil {
 		return w, err
 	}
