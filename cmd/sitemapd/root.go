@@ -113,7 +113,7 @@ Exit codes: 0 done · 1 failure of ours or the database · 2 wrong use or config
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see `%s --help`", err, cmd.CommandPath())
 	})
-	root.AddCommand(a.syncCommand(), a.checkCommand(), a.probeCommand(), a.sitesCommand(), a.urlsCommand(), a.changesCommand(),
+	root.AddCommand(a.syncCommand(), a.checkCommand(), a.probeCommand(), a.sitesCommand(), a.urlsCommand(), a.exportCommand(), a.changesCommand(),
 		a.historyCommand(), a.runsCommand(), a.documentsCommand(), a.findingsCommand(), a.heldCommand(), a.serveCommand(), a.demoCommand(),
 		a.migrateCommand(), a.configCommand(), a.hookCommand(), a.tokenCommand(), a.healthcheckCommand(), a.versionCommand())
 	wrapUsage(root)

@@ -21,40 +21,40 @@ const (
 
 // parquetRow has the columns of the other flat formats, with their types. What was not declared is null.
 type parquetRow struct {
-	URL                  string     `parquet:"url"`
-	State                string     `parquet:"state,dict"`
-	Document             string     `parquet:"document,dict"`
-	LastmodRaw           string     `parquet:"lastmod_raw,optional"`
-	LastmodInstant       *time.Time `parquet:"lastmod_instant,optional,timestamp(microsecond)"`
-	LastmodPrecision     string     `parquet:"lastmod_precision,optional,dict"`
-	LastmodZone          *bool      `parquet:"lastmod_zone,optional"`
-	Changefreq           string     `parquet:"changefreq,optional,dict"`
-	Priority             *float64   `parquet:"priority,optional"`
-	AlternatesCount      int32      `parquet:"alternates_count"`
-	ImagesCount          int32      `parquet:"images_count"`
-	VideosCount          int32      `parquet:"videos_count"`
-	FirstImage           string     `parquet:"first_image,optional"`
-	NewsTitle            string     `parquet:"news_title,optional"`
-	NewsPublicationDate  string     `parquet:"news_publication_date,optional"`
-	FirstSeen            *time.Time `parquet:"first_seen,optional,timestamp(microsecond)"`
-	LastSeen             *time.Time `parquet:"last_seen,optional,timestamp(microsecond)"`
-	RemovedAt            *time.Time `parquet:"removed_at,optional,timestamp(microsecond)"`
-	FromRun              int64      `parquet:"from_run"`
-	ToRun                *int64     `parquet:"to_run,optional"`
-	Freshness            string     `parquet:"freshness,optional,dict"`
-	ConfidenceListing    float64    `parquet:"confidence_listing"`
-	ConfidenceLastmod    *float64   `parquet:"confidence_lastmod,optional"`
-	ConfidenceMembership float64    `parquet:"confidence_membership"`
-	ConfidenceIdentity   float64    `parquet:"confidence_identity"`
-	Reason               string     `parquet:"reason,optional"`
-	MovedTo              string     `parquet:"moved_to,optional"`
-	Listings             []string   `parquet:"listings,list"`
-	Alternates           string     `parquet:"alternates,optional,json"`
-	Images               string     `parquet:"images,optional,json"`
-	Videos               string     `parquet:"videos,optional,json"`
-	News                 string     `parquet:"news,optional,json"`
-	Mobile               string     `parquet:"mobile,optional,json"`
-	PageMap              string     `parquet:"pagemap,optional,json"`
+	URL                  string          `parquet:"url"`
+	State                string          `parquet:"state,dict"`
+	Document             string          `parquet:"document,dict"`
+	LastmodRaw           string          `parquet:"lastmod_raw,optional"`
+	LastmodInstant       *time.Time      `parquet:"lastmod_instant,optional,timestamp(microsecond)"`
+	LastmodPrecision     string          `parquet:"lastmod_precision,optional,dict"`
+	LastmodZone          *bool           `parquet:"lastmod_zone,optional"`
+	Changefreq           string          `parquet:"changefreq,optional,dict"`
+	Priority             *float64        `parquet:"priority,optional"`
+	AlternatesCount      int32           `parquet:"alternates_count"`
+	ImagesCount          int32           `parquet:"images_count"`
+	VideosCount          int32           `parquet:"videos_count"`
+	FirstImage           string          `parquet:"first_image,optional"`
+	NewsTitle            string          `parquet:"news_title,optional"`
+	NewsPublicationDate  string          `parquet:"news_publication_date,optional"`
+	FirstSeen            *time.Time      `parquet:"first_seen,optional,timestamp(microsecond)"`
+	LastSeen             *time.Time      `parquet:"last_seen,optional,timestamp(microsecond)"`
+	RemovedAt            *time.Time      `parquet:"removed_at,optional,timestamp(microsecond)"`
+	FromRun              int64           `parquet:"from_run"`
+	ToRun                *int64          `parquet:"to_run,optional"`
+	Freshness            string          `parquet:"freshness,optional,dict"`
+	ConfidenceListing    float64         `parquet:"confidence_listing"`
+	ConfidenceLastmod    *float64        `parquet:"confidence_lastmod,optional"`
+	ConfidenceMembership float64         `parquet:"confidence_membership"`
+	ConfidenceIdentity   float64         `parquet:"confidence_identity"`
+	Reason               string          `parquet:"reason,optional"`
+	MovedTo              string          `parquet:"moved_to,optional"`
+	Listings             []string        `parquet:"listings,list"`
+	Alternates           json.RawMessage `parquet:"alternates,optional,json"`
+	Images               json.RawMessage `parquet:"images,optional,json"`
+	Videos               json.RawMessage `parquet:"videos,optional,json"`
+	News                 json.RawMessage `parquet:"news,optional,json"`
+	Mobile               json.RawMessage `parquet:"mobile,optional,json"`
+	PageMap              json.RawMessage `parquet:"pagemap,optional,json"`
 }
 
 // parquetEncoder writes row groups, compressed with Zstandard.
@@ -139,8 +139,13 @@ func (e *parquetEncoder) parquetRow(p *models.Page) parquetRow {
 	return r
 }
 
-func (e *parquetEncoder) json(block json.RawMessage) string {
-	return string(e.row.appendJSON(nil, block))
+// json gives a block without white space. As a string or a pointer to one it would be lost: of optional JSON the library
+// (v0.32.0) writes this type alone.
+func (e *parquetEncoder) json(block json.RawMessage) json.RawMessage {
+	if len(block) == 0 {
+		return nil
+	}
+	return e.row.appendJSON(nil, block)
 }
 
 func instant(t time.Time) *time.Time {
