@@ -187,7 +187,7 @@ func (r *run) wanted(c child) bool {
 		return true
 	}
 	d := r.documents[models.Key(weburl.KeyOf(c.id))]
-	return d == nil || !d.known || d.Type == typeIndex || r.target[d.Number] || d.Verdict == models.VerdictGone
+	return d == nil || !d.known || d.Type == typeIndex || r.target[d.Number] || !d.Verdict.Read()
 }
 
 // childrenOf gives what an index lists: as read in this walk, else, when the site said that it did not change, or it
