@@ -81,7 +81,8 @@ const (
 
 // Advance puts one look on record. Presence is strong: another value on a
 // clean 200 supersedes at once. Absence is weak: it takes a second clean look.
-// Failures, blocks, truncation and 304 never close anything.
+// Failures, blocks and truncation never close anything. A 304 says again what
+// the look before it said.
 func Advance(prev Record, o Observed) Step {
 	started := o.Started
 	if started.IsZero() {
@@ -96,6 +97,8 @@ func Advance(prev Record, o Observed) Step {
 	next.Failures = prev.Failures.Note(o.Evidence.Reading, o.At)
 	s := Step{Next: next}
 	switch r := o.Evidence.Reading; {
+	case r == ReadingNotModified && len(o.Evidence.Declared()) == 0 && !prev.AbsentSince.IsZero():
+		s.absent(o, ReasonAbsentOnce) // unchanged since the look that did not find the declaration
 	case r == ReadingNotModified && len(o.Evidence.Declared()) == 0:
 		s.confirm(o)
 	case r == ReadingGone:
@@ -109,9 +112,9 @@ func Advance(prev Record, o Observed) Step {
 		s.clean(o)
 	default:
 		s.Action, s.Reason = ActionKeep, keepReason(r)
-		if len(s.Next.Current) == 0 {
-			s.Action = ActionNone
-		}
+	}
+	if len(s.Next.Current)+len(s.Closed) == 0 { // nothing to keep, hold or remove
+		s.Action = ActionNone
 	}
 	return s
 }

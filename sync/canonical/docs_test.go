@@ -2,6 +2,8 @@ package canonical_test
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,4 +84,38 @@ func sources(t *testing.T) (code, tests string) {
 		t.Fatal(err)
 	}
 	return c.String(), x.String()
+}
+
+// TestImports_ArePure: the package and those below it can do no I/O, read no
+// clock and write no log.
+func TestImports_ArePure(t *testing.T) {
+	t.Parallel()
+	forbidden := regexp.MustCompile(`^(os|net|net/http|context|log|log/slog|math/rand.*|os/.*|.*sitemapd/(models|handlers|config|cmd|internal|sync|sync/fetch|sync/sitemap).*)$`)
+	allowed := regexp.MustCompile(`sitemapd/sync/(weburl|canonical)(/|$)`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "graph/graphtest/") {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, src, parser.ImportsOnly)
+		if err != nil {
+			return fmt.Errorf("parse %s: %w", path, err)
+		}
+		for _, i := range file.Imports {
+			name := strings.Trim(i.Path.Value, `"`)
+			if forbidden.MatchString(name) && !allowed.MatchString(name) {
+				t.Errorf("%s imports %s", path, name)
+			}
+		}
+		if strings.Contains(string(src), "time.Now(") || strings.Contains(string(src), "time.Since(") || strings.Contains(string(src), "panic(") {
+			t.Errorf("%s reads a clock or panics", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
