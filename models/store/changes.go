@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,7 +90,7 @@ func (s *Store) Changes(ctx context.Context, siteID int64, filter models.ChangeF
 	if err := s.indexPages(ctx, siteID); err != nil {
 		return err
 	}
-	if err := r.read(ctx); err != nil && err != errEnough {
+	if err := r.read(ctx); err != nil && !errors.Is(err, errEnough) {
 		return fmt.Errorf("read changes of site %d: %w", siteID, err)
 	}
 	return nil

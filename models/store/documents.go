@@ -162,9 +162,13 @@ const versionColumns = "v.*, d.url_key, d.url, d.first_run"
 
 // Documents gives every document's version that readers see, gone ones included, by number.
 func (s *Store) Documents(ctx context.Context, siteID int64) ([]models.Document, error) {
-	return s.versions(ctx, `SELECT `+versionColumns+` FROM sites s JOIN document_versions v ON v.site_id = s.id
+	list, err := s.versions(ctx, `SELECT `+versionColumns+` FROM sites s JOIN document_versions v ON v.site_id = s.id
 		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
 		WHERE s.id = ? AND v.from_run <= s.current_run AND v.to_run > s.current_run ORDER BY v.document`, siteID)
+	for i := range list {
+		list[i].ToRun = 0 // a run under way may have superseded it
+	}
+	return list, err
 }
 
 func (s *Store) versions(ctx context.Context, text string, args ...any) ([]models.Document, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -61,7 +62,7 @@ func parsePageCursor(text string) (pageCursor, error) {
 }
 
 // errEnough ends a stream when the caller has as many rows as it asked for.
-var errEnough = fmt.Errorf("enough")
+var errEnough = errors.New("enough")
 
 // pageReader is one call of Pages.
 type pageReader struct {
@@ -84,7 +85,7 @@ func (s *Store) Pages(ctx context.Context, siteID int64, filter models.PageFilte
 	}
 	r.fn = fn
 	err = r.read(ctx)
-	if err == errEnough {
+	if errors.Is(err, errEnough) {
 		err = nil
 	}
 	if err != nil {

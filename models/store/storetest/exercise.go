@@ -1,0 +1,53 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/sitemapd/sitemapd/models/store"
+)
+
+// Exercise runs the whole suite. open makes a new empty database and gives a function that opens handles of it, as
+// several programs on one database would have them.
+func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, open func() *store.Store)
+	}{
+		{"Sites_AreFoundByWhatPeopleCallThem", sites},
+		{"Sites_KeepWhatOperatorsChose", siteSettings},
+		{"DueSites_ComeByTimeAndByTriggers", dueSites},
+		{"Leases_HaveOneOwner", leases},
+		{"Leases_TakenAtOnceHaveOneWinner", leaseRace},
+		{"Fence_RefusesEveryWriteAfterTheLeaseWasLost", fence},
+		{"Runs_AreInvisibleUntilTheyFinish", visibility},
+		{"Runs_ThatDieAreSwept", sweep},
+		{"Runs_ThatFailAreSwept", failure},
+		{"Runs_AreListedAndFoundByTime", runs},
+		{"Finish_IsForTheRunUnderWay", finish},
+		{"Stage_MayBeRepeated", repeated},
+		{"Stage_TakesRowsOfItsOwnRunBack", restaged},
+		{"Stage_WorksOnSeveralDocumentsAtOnce", concurrent},
+		{"Stage_KeepsLargeDocumentsAndRowsWhole", large},
+		{"Unstage_LeavesTheDocumentAsItWas", unstage},
+		{"Documents_KeepEveryVersion", documents},
+		{"Listings_AreOrderedAndShared", listings},
+		{"Removals_AreSupersededAndSwept", removals},
+		{"Removals_AreDecidedByPeopleAtOnce", rulings},
+		{"Pages_AreFilteredAndPaged", filters},
+		{"Pages_CarryWhatWasDeclared", carried},
+		{"Changes_TellWhatHappened", changes},
+		{"Changes_AreResumedByCursor", cursors},
+		{"Histories_EqualTheModel", histories},
+		{"URLs_AreBytes", identity},
+		{"Times_ComeBackAsTheyWere", times},
+		{"Findings_BelongToVersions", findings},
+		{"Triggers_AreKeptAndServedOnce", triggers},
+		{"Expectations_AreSuperseded", expectations},
+		{"Access_TokensAccountsKeysAndDeliveries", access},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open(t))
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/models/store"
+)
+
+func sites(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	a, err := s.AddSite(ctx, models.Site{Home: "https://a.example/", Root: "https://a.example/wp-sitemap.xml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.AddSite(ctx, models.Site{Name: "second", Home: "https://b.example/", Root: "https://b.example/sitemap_index.xml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{strconv.FormatInt(b.ID, 10), "second", "https://b.example/sitemap_index.xml", "https://b.example/", "https://b.example"} {
+		if got, err := s.FindSite(ctx, name); err != nil || got.ID != b.ID {
+			t.Errorf("FindSite(%q) = %d, %v; want %d", name, got.ID, err, b.ID)
+		}
+	}
+	if got, err := s.FindSite(ctx, "a.example"); err != nil || got.ID != a.ID {
+		t.Errorf("a site without a name is called by its host: %+v, %v", got, err)
+	}
+	if _, err := s.FindSite(ctx, "SECOND"); !errors.Is(err, models.ErrNotFound) {
+		t.Errorf("names are compared as bytes: %v", err)
+	}
+	for _, twin := range []models.Site{{Name: "second", Root: "https://c.example/"}, {Name: "third", Root: b.Root}} {
+		if _, err := s.AddSite(ctx, twin); !errors.Is(err, models.ErrConflict) {
+			t.Errorf("AddSite(%q, %q) = %v, want a conflict", twin.Name, twin.Root, err)
+		}
+	}
+	a.Name = "second"
+	if err := s.SaveSite(ctx, a); !errors.Is(err, models.ErrConflict) {
+		t.Errorf("SaveSite with another one's name = %v, want a conflict", err)
+	}
+	if err := s.RemoveSite(ctx, b.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RemoveSite(ctx, b.ID); !errors.Is(err, models.ErrNotFound) {
+		t.Errorf("a removed site is removed again: %v", err)
+	}
+	if _, err := s.Site(ctx, b.ID); !errors.Is(err, models.ErrNotFound) {
+		t.Errorf("a removed site is still read: %v", err)
+	}
+	if _, err := s.AddSite(ctx, models.Site{Name: "second", Root: b.Root}); err != nil {
+		t.Errorf("a removed site's name and root are free: %v", err)
+	}
+	if all, err := s.Sites(ctx); err != nil || len(all) != 2 {
+		t.Errorf("Sites() = %d, %v; want 2", len(all), err)
+	}
+}
+
+func siteSettings(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	due := time.Date(2026, 3, 29, 1, 30, 0, 123456789, time.FixedZone("east", 7200))
+	site, err := s.AddSite(ctx, models.Site{Name: "süß 😀", Home: "https://x.example/", Root: "https://x.example/a.xml",
+		Roots:    []models.Root{{URL: "https://x.example/a.xml", Discovery: "robots_txt"}, {URL: "https://x.example/b.xml", Discovery: "probe"}},
+		Schedule: "*/5 * * * *", TimeZone: "Europe/Berlin", Paused: true, NextDue: &due,
+		Settings: models.SiteSettings{Hosts: []string{"y.example"}, ConfirmAfter: time.Minute, Username: "u", Password: "p&ß"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := open().Site(ctx, site.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(site, got); diff != "" {
+		t.Errorf("another handle reads another site (-added +read):\n%s", diff)
+	}
+	if want := due.UTC().Truncate(time.Microsecond); !got.NextDue.Equal(want) || got.Settings.Password != "p&ß" {
+		t.Errorf("next due %v, password %q; want %v", got.NextDue, got.Settings.Password, want)
+	}
+	got.Paused, got.Schedule, got.NextDue, got.Settings.Hosts, got.Live = false, "", nil, nil, 99
+	if err := s.SaveSite(ctx, got); err != nil {
+		t.Fatal(err)
+	}
+	got.Live = 0 // counts are the runs' business
+	after, err := s.Site(ctx, site.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(got, after); diff != "" {
+		t.Errorf("after saving (-want +got):\n%s", diff)
+	}
+	if err := s.SaveSite(ctx, models.Site{ID: 999, Root: "https://z.example/"}); !errors.Is(err, models.ErrNotFound) {
+		t.Errorf("saving an unknown site = %v", err)
+	}
+}
+
+func dueSites(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	add := func(name string, due *time.Time, paused bool) int64 {
+		site, err := s.AddSite(ctx, models.Site{Name: name, Root: "https://" + name + "/", NextDue: due, Paused: paused})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return site.ID
+	}
+	past, future := at.Add(-time.Microsecond), at.Add(time.Microsecond)
+	late, exact := add("late", &past, false), add("exact", &at, false)
+	add("later", &future, false)
+	add("never", nil, false)
+	add("paused", &past, true)
+	hooked := add("hooked", nil, true)
+	if _, _, err := s.SaveTrigger(ctx, models.Trigger{SiteID: hooked, Kind: models.CauseHook}); err != nil {
+		t.Fatal(err)
+	}
+	due, err := s.DueSites(ctx, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	for _, site := range due {
+		ids = append(ids, site.ID)
+	}
+	if diff := cmp.Diff([]int64{late, exact, hooked}, ids); diff != "" {
+		t.Errorf("due sites (-want +got):\n%s", diff)
+	}
+	if err := s.PlanSite(ctx, late, nil); err != nil {
+		t.Fatal(err)
+	}
+	if due, err := s.DueSites(ctx, at); err != nil || len(due) != 2 {
+		t.Errorf("%d sites are due after one was planned for never, %v; want 2", len(due), err)
+	}
+}
