@@ -1,0 +1,31 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+)
+
+// Write is the retry wrapper, for tests that make transactions fail.
+func (s *Store) Write(ctx context.Context, fn func(tx *gorm.DB, try int) error) error {
+	return s.write(ctx, fn)
+}
+
+// DB is the handle that writes.
+func (s *Store) DB() *gorm.DB { return s.db }
+
+// Rows are the types of all rows that GORM reads and writes.
+func Rows() []interface{ TableName() string } {
+	return []interface{ TableName() string }{siteRow{}, runRow{}, documentRow{}, versionRow{}, findingRow{}, removalRow{}, triggerRow{},
+		hookKeyRow{}, tokenRow{}, accountRow{}, sessionRow{}, deliveryRow{}, expectationRow{}}
+}
+
+// DeclarationColumns are those of the rows that GORM does not know.
+const DeclarationColumns = declarationColumns
+
+// Explain, TooLarge and Fitting are what Open and StageDocument make of errors and batches.
+var (
+	Explain  = func(err error) error { return explain(err, source{path: "x"}) }
+	TooLarge = tooLarge
+	Fitting  = fitting
+)
