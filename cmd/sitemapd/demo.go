@@ -63,7 +63,7 @@ func (a *app) demo(cmd *cobra.Command, posts int) error {
 		if err != nil {
 			return // not added yet
 		}
-		trigger := models.Trigger{SiteID: site.ID, Kind: models.CauseHook, Dialect: "none", ReceivedAt: time.Now().UTC()}
+		trigger := models.Trigger{SiteID: site.ID, Kind: models.CauseHook, Dialect: "none", ReceivedAt: time.Now().UTC(), Hints: []models.Hint{hintOf(e)}}
 		if _, _, err := s.SaveTrigger(cmd.Context(), trigger); err != nil && cmd.Context().Err() == nil {
 			a.log.Error("store the demo's trigger", "error", err)
 		}
@@ -72,4 +72,18 @@ func (a *app) demo(cmd *cobra.Command, posts int) error {
 	return a.serve(cmd.Context(), s, func(address string) {
 		fmt.Fprintf(a.errOut, "\n  Dashboard   %s\n  Demo site   %s (publishes every few seconds)\n  Stop        Ctrl-C\n\n", address, origin.URL())
 	})
+}
+
+// hintOf says what the companion plugin would say of an edit.
+func hintOf(e sitetest.Event) models.Hint {
+	h := models.Hint{Event: e.Type, URL: e.URL, PreviousURL: e.PreviousURL, PostID: int64(e.ID), PostType: e.PostType, Expect: models.ExpectChanged}
+	switch {
+	case e.Type == "post.published":
+		h.Expect = models.ExpectListed
+	case e.Type == "post.unpublished" || e.Type == "post.deleted":
+		h.Expect = models.ExpectGone
+	case e.PreviousURL != "":
+		h.Expect = models.ExpectMoved
+	}
+	return h
 }
