@@ -174,7 +174,7 @@ func (r *changeReader) turned(ctx context.Context, document int32) error {
 			return err
 		}
 		for i := range rows {
-			if c := held[keys[i]]; c != nil && c.Document == document && c.stageAt(r.run) != models.StageRejected || rows[i].ToRun == r.run {
+			if c := held[keys[i]]; c != nil && c.Document == document && c.stageAt(r.was) != models.StageRejected || rows[i].ToRun == r.run {
 				continue
 			}
 			if err := r.emit(sectionDocuments, document, keys[i], models.Change{Kind: kind, URL: rows[i].URL, Reason: reason}); err != nil {
