@@ -30,7 +30,7 @@ type blocks struct {
 
 func (b *blocks) reset() {
 	b.images, b.videos, b.alternates, b.objects = b.images[:0], b.videos[:0], b.alternates[:0], b.objects[:0]
-	b.image, b.video, b.identity, b.sum = nil, nil, nil, blockSum{}
+	b.image, b.video, b.identity, b.sum = nil, nil, nil, 0
 }
 
 func (r *Reader) extension(name string) {
@@ -157,8 +157,8 @@ func (r *Reader) readAlternate(pos int) {
 	if len(a.Href) > 0 {
 		b.alternates = append(b.alternates, a)
 		r.d.Alternates = b.alternates
-		r.canon = appendAlternate(r.canon[:0], &a, identity)
-		b.sum.add(r.canon)
+		r.canon = appendAlternate(r.canon[:0], &a)
+		b.sum.add(r.canon, identity)
 	}
 	r.skipElement()
 }

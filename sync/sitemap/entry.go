@@ -206,7 +206,7 @@ func (r *Reader) finishEntry() {
 	}
 	for i := range d.PageMap { // objects are complete only now
 		r.canon = appendObject(r.canon[:0], &d.PageMap[i])
-		e.blocks.sum.add(r.canon)
+		e.blocks.sum.add(r.canon, nil)
 	}
 	for i := 0; i < len(e.locs) && r.err == nil && !r.stopped; i++ {
 		l := &e.locs[i]

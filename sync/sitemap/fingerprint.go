@@ -2,7 +2,6 @@ package sitemap
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/zeebo/xxh3"
 
@@ -58,42 +57,43 @@ func sealPrint(f *[16]byte, identity, claims []byte) {
 	binary.BigEndian.PutUint64(f[8:], xxh3.Hash(claims))
 }
 
-// blockSum adds up the hashes of an entry's extension blocks, modulo 2^128, so that their order does not matter.
-type blockSum struct{ hi, lo uint64 }
+// blockSum adds up the hashes of an entry's extension blocks, modulo 2^64, so that their order does not matter.
+type blockSum uint64
 
-func (s *blockSum) add(block []byte) {
-	h := xxh3.Hash128(block)
-	var carry uint64
-	s.lo, carry = bits.Add64(s.lo, h.Lo, 0)
-	s.hi, _ = bits.Add64(s.hi, h.Hi, carry)
+// add adds a block: its address, hashed with the hash of its other fields as the seed.
+func (s *blockSum) add(fields, address []byte) { s.addSeeded(xxh3.Hash(fields), address) }
+
+func (s *blockSum) addSeeded(seed uint64, address []byte) {
+	*s += blockSum(xxh3.HashSeed(address, seed))
 }
 
-func (s *blockSum) appendTo(c []byte) []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(c, s.hi), s.lo)
-}
+// bareImage is the seed of an image that has nothing but a loc.
+var bareImage = xxh3.Hash(appendImage(nil, &Image{}))
+
+func (s *blockSum) appendTo(c []byte) []byte { return binary.BigEndian.AppendUint64(c, uint64(*s)) }
 
 // extensions adds every block and returns their number.
 func (s *blockSum) extensions(e *Extensions, urls *weburl.Parser) int {
 	for i := range e.Alternates {
-		s.add(appendAlternate(nil, &e.Alternates[i], identityOf(e.Alternates[i].Href, urls)))
+		s.add(appendAlternate(nil, &e.Alternates[i]), identityOf(e.Alternates[i].Href, urls))
 	}
 	for i := range e.Images {
-		s.add(appendImage(nil, &e.Images[i], identityOf(e.Images[i].Loc, urls)))
+		s.add(appendImage(nil, &e.Images[i]), identityOf(e.Images[i].Loc, urls))
 	}
 	for i := range e.Videos {
-		s.add(appendVideo(nil, &e.Videos[i], urls))
+		s.add(appendVideo(nil, &e.Videos[i], urls), nil)
 	}
 	n := len(e.Alternates) + len(e.Images) + len(e.Videos) + len(e.PageMap)
 	if e.News != nil {
-		s.add(appendNews(nil, e.News))
+		s.add(appendNews(nil, e.News), nil)
 		n++
 	}
 	if e.Mobile != nil {
-		s.add(appendMobile(nil, e.Mobile))
+		s.add(appendMobile(nil, e.Mobile), nil)
 		n++
 	}
 	for i := range e.PageMap {
-		s.add(appendObject(nil, &e.PageMap[i]))
+		s.add(appendObject(nil, &e.PageMap[i]), nil)
 	}
 	return n
 }
@@ -111,21 +111,14 @@ func identityOf(wire []byte, urls *weburl.Parser) []byte {
 
 func appendField(c, t []byte) []byte { return append(append(c, t...), 0) }
 
-func appendAlternate(c []byte, a *Alternate, href []byte) []byte {
+func appendAlternate(c []byte, a *Alternate) []byte {
 	c = append(appendLower(append(c, 'a'), a.Hreflang), 0)
-	c = appendField(c, href)
-	if len(a.Media)+len(a.Rel)+len(a.Type) == 0 {
-		return append(c, 0, 0, 0)
-	}
 	return appendField(appendField(appendField(c, a.Media), a.Rel), a.Type)
 }
 
-func appendImage(c []byte, m *Image, loc []byte) []byte {
-	c = appendField(append(c, 'i'), loc)
-	if len(m.Title)+len(m.Caption)+len(m.GeoLocation)+len(m.License) == 0 {
-		return append(c, 0, 0, 0, 0)
-	}
-	return appendField(appendField(appendField(appendField(c, m.Title), m.Caption), m.GeoLocation), m.License)
+func appendImage(c []byte, m *Image) []byte {
+	c = appendField(append(c, 'i'), m.Title)
+	return appendField(appendField(appendField(c, m.Caption), m.GeoLocation), m.License)
 }
 
 func appendNews(c []byte, n *News) []byte {

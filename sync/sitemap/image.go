@@ -30,8 +30,8 @@ func (r *Reader) finishImage() {
 			return
 		}
 	}
-	r.canon = appendImage(r.canon[:0], m, b.identity)
-	b.sum.add(r.canon)
+	r.canon = appendImage(r.canon[:0], m)
+	b.sum.add(r.canon, b.identity)
 }
 
 // openInImage deals with what stands in an image:image.

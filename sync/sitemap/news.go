@@ -41,7 +41,7 @@ func (r *Reader) finishNews() {
 		r.report(codeNewsInvalid, r.win.r, n.Access)
 	}
 	r.canon = appendNews(r.canon[:0], n)
-	r.entry.blocks.sum.add(r.canon)
+	r.entry.blocks.sum.add(r.canon, nil)
 }
 
 // openInNews deals with what stands in a news:news or its news:publication.

@@ -340,7 +340,7 @@ func (r *Reader) openBlock(el element, pos int) {
 		}
 		r.entry.mobile = Mobile{Type: r.attr("type")}
 		r.canon = appendMobile(r.canon[:0], &r.entry.mobile)
-		r.entry.blocks.sum.add(r.canon)
+		r.entry.blocks.sum.add(r.canon, nil)
 		r.d.Mobile = &r.entry.mobile
 		r.skipElement()
 	case elPageMap:

@@ -54,13 +54,13 @@ func (r *Reader) quickEntry(b []byte, start int) (int, bool) {
 		return 0, false
 	}
 	i = skipBlank(b, i+5)
-	n, own := weburl.PlainLength(&r.base, b[i:])
+	n, own := weburl.PlainLength(r.origin, b[i:])
 	if !own || n > r.opt.WarnLoc {
 		return 0, false
 	}
 	loc := b[i : i+n : i+n]
 	i = skipBlank(b, i+n)
-	if len(b)-i < 6 || string(b[i:i+6]) != "</loc>" || r.baseDir != nil && !bytes.HasPrefix(loc[len(r.base.Origin()):], r.baseDir) {
+	if len(b)-i < 6 || string(b[i:i+6]) != "</loc>" || r.baseDir != nil && !bytes.HasPrefix(loc[len(r.origin)-1:], r.baseDir) {
 		return 0, false
 	}
 	i += 6

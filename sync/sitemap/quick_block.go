@@ -1,12 +1,17 @@
 package sitemap
 
-import "github.com/sitemapd/sitemapd/sync/weburl"
+import (
+	"github.com/zeebo/xxh3"
+
+	"github.com/sitemapd/sitemapd/sync/weburl"
+)
 
 // swift is what quick knows of the extension prefixes, as long as no binding changes.
 type swift struct {
 	version      uint32
 	image, xhtml bool
 	misses       int
+	seeds        [16]languageSeed
 }
 
 // quickMisses is how many entries may turn out not to be plain behind their first block, and be read anew, before quick
@@ -35,8 +40,43 @@ func (r *Reader) quickMiss() (int, bool) {
 }
 
 // quickAlternate reads the xhtml:link at the start of b and returns its size; 0 when it is not of the usual kind:
-// rel="alternate", hreflang and href, each once, in any order, closed by a slash.
+// rel="alternate", hreflang and href, each once, closed by a slash.
 func (r *Reader) quickAlternate(b []byte) int {
+	const usual = `<xhtml:link rel="alternate" hreflang="`
+	if len(b) > len(usual)+64 && string(b[:len(usual)]) == usual { // in the usual order, too
+		i := len(usual) + 2
+		if b[i] != '"' {
+			i += languageLength(b[i:])
+		}
+		lang := b[len(usual):i:i]
+		if string(b[i:i+8]) == `" href="` {
+			i += 8
+			if n, _ := weburl.PlainLength(r.origin, b[i:]); n > 0 && len(b)-i-n > 4 && b[i+n] == '"' {
+				href := b[i : i+n : i+n]
+				i += n + 1
+				if b[i] == ' ' {
+					i++
+				}
+				if b[i] == '/' && b[i+1] == '>' {
+					return r.quickLink(lang, href, i+2)
+				}
+			}
+		}
+	}
+	return r.quickAttributes(b)
+}
+
+// languageLength returns how many bytes at the start of b may belong to a language tag.
+func languageLength(b []byte) int {
+	n := 0
+	for n < len(b) && (isLetter(b[n]) || b[n] == '-' || b[n]-'0' <= 9) {
+		n++
+	}
+	return n
+}
+
+// quickAttributes is quickAlternate for attributes in any order.
+func (r *Reader) quickAttributes(b []byte) int {
 	var lang, href []byte
 	rel := false
 	i := len("<xhtml:link ")
@@ -51,35 +91,35 @@ func (r *Reader) quickAlternate(b []byte) int {
 			rel = true
 			i += 15
 		case lang == nil && string(rest[:10]) == `hreflang="`:
-			n := 10
-			for n < len(rest) && (isLetter(rest[n]) || rest[n] == '-' || rest[n]-'0' <= 9) {
-				n++
-			}
+			n := 10 + languageLength(rest[10:])
 			if n == len(rest) || rest[n] != '"' || n == 10 {
 				return 0
 			}
 			lang = rest[10:n:n]
 			i += n + 1
 		case href == nil && string(rest[:6]) == `href="`:
-			n, _ := weburl.PlainLength(&r.base, rest[6:])
+			n, _ := weburl.PlainLength(r.origin, rest[6:])
 			if n == 0 || 6+n == len(rest) || rest[6+n] != '"' {
 				return 0
 			}
 			href = rest[6 : 6+n : 6+n]
 			i += 6 + n + 1
+		case !rel || lang == nil || href == nil:
+			return 0
 		case string(rest[:2]) == "/>":
-			return r.quickLink(rel, lang, href, i+2)
+			return r.quickLink(lang, href, i+2)
 		case string(rest[:14]) == "></xhtml:link>":
-			return r.quickLink(rel, lang, href, i+14)
+			return r.quickLink(lang, href, i+14)
 		default:
 			return 0
 		}
 	}
 }
 
-func (r *Reader) quickLink(rel bool, lang, href []byte, size int) int {
+// quickLink keeps an alternate.
+func (r *Reader) quickLink(lang, href []byte, size int) int {
 	blocks := &r.entry.blocks
-	if !rel || lang == nil || href == nil || !languageTag(lang) || len(blocks.alternates) >= r.opt.MaxAlternates {
+	if !languageTag(lang) || len(blocks.alternates) >= r.opt.MaxAlternates {
 		return 0
 	}
 	if len(blocks.alternates) == 0 {
@@ -87,9 +127,30 @@ func (r *Reader) quickLink(rel bool, lang, href []byte, size int) int {
 	}
 	blocks.alternates = append(blocks.alternates, Alternate{Hreflang: lang, Href: href})
 	r.d.Alternates = blocks.alternates
-	r.canon = appendAlternate(r.canon[:0], &blocks.alternates[len(blocks.alternates)-1], href)
-	blocks.sum.add(r.canon)
+	blocks.sum.addSeeded(r.swift.seed(lang, len(blocks.alternates)), href)
 	return size
+}
+
+// languageSeed remembers the seed of alternates in one language.
+type languageSeed struct {
+	lang [8]byte
+	n    int
+	seed uint64
+}
+
+// seed gives the seed of an alternate that has nothing but hreflang and href. As entries name their languages in the same
+// order, the place in the entry finds the one that was computed before.
+func (s *swift) seed(lang []byte, place int) uint64 {
+	known := &s.seeds[place%len(s.seeds)]
+	if known.n == len(lang) && string(known.lang[:known.n]) == string(lang) {
+		return known.seed
+	}
+	seed := xxh3.Hash(appendAlternate(nil, &Alternate{Hreflang: lang}))
+	if len(lang) <= len(known.lang) {
+		known.n = copy(known.lang[:], lang)
+		known.seed = seed
+	}
+	return seed
 }
 
 // quickImage reads the image:image at the start of b, which must hold a loc and nothing else, and returns its size.
@@ -100,7 +161,7 @@ func (r *Reader) quickImage(b []byte) int {
 		return 0
 	}
 	i = skipBlank(b, i+11)
-	n, _ := weburl.PlainLength(&r.base, b[i:])
+	n, _ := weburl.PlainLength(r.origin, b[i:])
 	if n == 0 {
 		return 0
 	}
@@ -119,7 +180,6 @@ func (r *Reader) quickImage(b []byte) int {
 	}
 	blocks.images = append(blocks.images, Image{Loc: loc})
 	r.d.Images = blocks.images
-	r.canon = appendImage(r.canon[:0], &blocks.images[len(blocks.images)-1], loc)
-	blocks.sum.add(r.canon)
+	blocks.sum.addSeeded(bareImage, loc)
 	return i + 14
 }

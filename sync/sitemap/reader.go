@@ -35,7 +35,8 @@ type Reader struct {
 	err      error // the visitor's
 	stopped  bool  // a limit was reached
 	base     weburl.URL
-	baseDir  []byte
+	baseDir  []byte // of the path, nil for the root
+	origin   []byte // of the base, with a slash behind
 	hasBase  bool
 	urls     weburl.Parser
 	ns       namespaces
@@ -115,9 +116,10 @@ func (r *Reader) reset(src io.Reader, base string, visit Visitor) {
 	r.entry.reset()
 	r.memory.reset()
 	r.prints.reset()
-	r.hasBase, r.base, r.baseDir = false, weburl.URL{}, nil
+	r.hasBase, r.base, r.baseDir, r.origin = false, weburl.URL{}, nil, nil
 	if u, problem := weburl.ParseString(nil, base); problem == weburl.None && strings.Contains(base, "://") {
 		r.base, r.hasBase = u, true
+		r.origin = append(u.Origin(), '/')
 		if dir := u.Path[:bytes.LastIndexByte(u.Path, '/')+1]; len(dir) > 1 {
 			r.baseDir = dir
 		}

@@ -45,7 +45,7 @@ func (r *Reader) finishVideo() {
 	}
 	r.entry.blocks.video = nil
 	r.canon = appendVideo(r.canon[:0], v, &r.urls)
-	r.entry.blocks.sum.add(r.canon)
+	r.entry.blocks.sum.add(r.canon, nil)
 }
 
 // openInVideo deals with what stands in a video:video or its video:tvshow.

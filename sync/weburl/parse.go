@@ -3,6 +3,7 @@ package weburl
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // Parser parses many URLs into one scratch buffer: what it returned is valid until its next call.
@@ -97,30 +98,36 @@ func span(b []byte, mask byte) int {
 	return i
 }
 
-// pathSpan is span for plainPath. Words of eight letters, digits, hyphens, slashes and colons, which nearly all paths
-// are made of, are recognised at once: for bytes below 0x80, adding 0x80-lo sets the high bit of those from lo on, and
-// adding 0x7f-hi that of those beyond hi.
+// pathSpan returns the length of the path at the start of b, up to the first byte that is not plainPath, or that is a dot
+// behind a slash and so may be a dot segment.
+//
+// It looks at eight bytes at once for the letters, digits, hyphens, slashes and colons that nearly all paths are made of:
+// for bytes below 0x80, adding 0x80-lo sets the high bit of those from lo on, and adding 0x7f-hi that of those beyond hi.
 func pathSpan(b []byte) int {
 	const (
 		ones = 0x0101010101010101
 		high = 0x80 * ones
 	)
 	i := 0
-	for ; i+8 <= len(b); i += 8 {
+	for i+8 <= len(b) {
 		v := binary.LittleEndian.Uint64(b[i:])
-		f := v | 0x20*ones
-		letters := (f + (0x80-'a')*ones) &^ (f + (0x7f-'z')*ones)
-		others := (v + (0x80-'-')*ones) &^ (v + (0x7f-':')*ones)
-		dots := v ^ '.'*ones
-		if v&high == 0 && (letters|others)&high == high && (dots-ones)&^dots&high == 0 {
+		low := v &^ high
+		folded := low | 0x20*ones
+		letters := (folded + (0x80-'a')*ones) &^ (folded + (0x7f-'z')*ones)
+		others := (low + (0x80-'-')*ones) &^ (low + (0x7f-':')*ones)
+		dots := low ^ '.'*ones
+		odd := (^(letters | others) | v | (dots-ones)&^dots) & high
+		if odd == 0 {
+			i += 8
 			continue
 		}
-		if class[byte(v)]&class[byte(v>>8)]&class[byte(v>>16)]&class[byte(v>>24)]&
-			class[byte(v>>32)]&class[byte(v>>40)]&class[byte(v>>48)]&class[byte(v>>56)]&plainPath == 0 {
-			break
+		i += bits.TrailingZeros64(odd) >> 3
+		if c := b[i]; class[c]&plainPath == 0 && (c != '.' || i == 0 || b[i-1] == '/') {
+			return i
 		}
+		i++
 	}
-	for i < len(b) && class[b[i]]&plainPath != 0 {
+	for i < len(b) && (class[b[i]]&plainPath != 0 || b[i] == '.' && i > 0 && b[i-1] != '/') {
 		i++
 	}
 	return i
@@ -196,15 +203,12 @@ func nameLabel(host []byte) bool {
 
 // PlainLength returns the length of the URL at the start of b that needs nothing done: it is its own wire form and
 // identity key, and holds neither "&" nor anything else that XML might mean in another way. Zero when there is none.
-// What follows it in b is for the caller to judge. Own tells whether it is of base's origin; base may be empty.
-func PlainLength(base *URL, b []byte) (n int, own bool) {
-	i := 0
-	if len(base.Host) > 0 && sameOrigin(base, b) {
+// What follows it in b is for the caller to judge. Own tells whether it begins with prefix, which is an Origin with a
+// slash at its end, or empty.
+func PlainLength(prefix, b []byte) (n int, own bool) {
+	i := len(prefix) - 1
+	if i > 0 && len(b) >= len(prefix) && string(b[:len(prefix)]) == string(prefix) {
 		own = true
-		i = len(base.Scheme) + 3 + len(base.Host)
-		if len(base.Port) > 0 {
-			i += 1 + len(base.Port)
-		}
 	} else {
 		start := 8
 		if len(b) <= 8 || string(b[:8]) != "https://" {
@@ -217,13 +221,7 @@ func PlainLength(base *URL, b []byte) (n int, own bool) {
 			return 0, false
 		}
 	}
-	for {
-		i += pathSpan(b[i:])
-		if i == len(b) || b[i] != '.' || b[i-1] == '/' {
-			break
-		}
-		i++
-	}
+	i += pathSpan(b[i:])
 	if i < len(b) && b[i] == '?' {
 		i++
 		i += span(b[i:], plainQuery)

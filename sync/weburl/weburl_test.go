@@ -305,3 +305,29 @@ func FuzzParse(f *testing.F) {
 		weburl.Site(u.Host)
 	})
 }
+
+// TestPlainLength_StopsWhereParseWouldWork: what it takes for plain is its own wire form and identity key, and it stops
+// at the first byte that makes a difference.
+func TestPlainLength_StopsWhereParseWouldWork(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 17 {
+			text := []byte("https://example.org:8443/aaaaaaaaaaaaaaaaaaaaaaaaaaaa?bbbbbbbbbbbbbb")
+			text[25+at] = byte(c)
+			n, own := weburl.PlainLength([]byte("https://example.org:8443/"), text)
+			if !own || n < 25+at {
+				t.Fatalf("%q: %d %v", text, n, own)
+			}
+			u, problem := weburl.Parse(nil, text[:n])
+			if problem != weburl.None || string(u.Identity) != string(text[:n]) {
+				t.Errorf("%q at %d: taken for plain, is %q", text[:n], at, u.Identity)
+			}
+			if n == 25+at {
+				whole, problem := weburl.Parse(nil, append(text[:n:n], byte(c), 'x'))
+				if problem == weburl.None && string(whole.Identity) == string(text[:n])+string(rune(c))+"x" && c != '&' && c != '.' && c != '%' && c < 0x80 {
+					t.Errorf("%q stops at %q without need", text, rune(c))
+				}
+			}
+		}
+	}
+}
