@@ -21,6 +21,7 @@ const (
 	floorFetch = "floor: fetch + gunzip"
 	floorScan  = "floor: fetch + gunzip + scan"
 	floorLoad  = "floor: LOAD DATA"
+	floorIdle  = "floor: sitemapd version"
 )
 
 var steps = []string{stepFirst, step304, stepIdentical, stepReparsed, stepChanged}
@@ -87,6 +88,11 @@ func (b *bench) round(ctx context.Context, o *served, gzip bool) error {
 		}
 		b.add(place{"", gzip, step}, c)
 	}
+	c, _, err := measure(ctx, b.program, "version")
+	if err != nil {
+		return err
+	}
+	b.add(place{"", gzip, floorIdle}, c)
 	if b.server.socket != "" {
 		m, err := b.server.create(ctx, "bench")
 		if err != nil {
