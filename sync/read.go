@@ -230,7 +230,10 @@ func OutcomeCode(r *fetch.Result) string {
 }
 
 func reasonOf(r *fetch.Result) string {
-	if r.Reason != "" {
+	switch {
+	case r.Outcome == fetch.BlockedAddress:
+		return r.Reason + " (allow it with --allow-private CIDR)"
+	case r.Reason != "":
 		return r.Reason
 	}
 	return fmt.Sprintf("the server answered %d %s without a body", r.Status, http.StatusText(r.Status))
