@@ -1,0 +1,12 @@
+// Package simulate tests the promises of the engine against a made-up world: a WordPress-shaped site that publishes,
+// edits, trashes, re-pages, switches plugins and breaks in every way its faults know, a daemon that is killed between
+// any two statements, an operator who approves and rejects, a clock that jumps.
+//
+// A history is a list of plain operations made from a seed. After each run what the engine recorded is compared with an
+// oracle that saw the same bytes: nothing lost, no removal without proof, no invented change, the past as it was
+// recorded, histories without gap or overlap, counts as the feed and the inventory say. At the end all faults are taken
+// away, and the inventory must equal the site's.
+//
+// It holds tests alone; scripts/simulate.sh runs as many histories as one likes. A history that broke a promise is made
+// smaller and kept as a fixture in sync/testdata/simulation.
+package simulate

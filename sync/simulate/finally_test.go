@@ -1,0 +1,172 @@
+package simulate_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// someHistories checks the timelines of three pages.
+func (x *world) someHistories(now *snapshot) error {
+	urls := slices.Sorted(maps.Keys(now.pages))
+	for i := range min(3, len(urls)) {
+		if err := x.timeline(urls[(int(now.run)*11+i*17)%len(urls)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timeline checks one page's history: without gap or overlap, and at every run what was seen then.
+func (x *world) timeline(url string) error {
+	states, err := x.store.PageHistory(x.ctx, x.site.ID, keyOf(url))
+	if err != nil {
+		return err
+	}
+	for i, s := range states {
+		switch {
+		case i+1 < len(states) && (s.ToRun == nil || *s.ToRun != states[i+1].FromRun):
+			return fmt.Errorf("the history of %s has a gap or an overlap behind run %d", url, s.FromRun)
+		case i+1 == len(states) && s.ToRun != nil:
+			return fmt.Errorf("the history of %s ends at run %d", url, *s.ToRun)
+		case s.ToRun != nil && *s.ToRun <= s.FromRun:
+			return fmt.Errorf("a state of %s lasts from run %d to %d", url, s.FromRun, *s.ToRun)
+		}
+	}
+	for _, m := range x.past.moments {
+		p := m.pages[url]
+		at := slices.IndexFunc(states, func(s models.Page) bool { return s.FromRun <= m.run && (s.ToRun == nil || *s.ToRun > m.run) })
+		switch {
+		case p == nil && at >= 0:
+			return fmt.Errorf("the history of %s knows it as %s at run %d, before it was listed", url, states[at].State, m.run)
+		case p != nil && at < 0:
+			return fmt.Errorf("the history of %s knows nothing of run %d, when it was %s", url, m.run, p.State)
+		case p != nil && (states[at].State != p.State || said(&states[at]) != said(p)):
+			return fmt.Errorf("the history of %s says %s %v at run %d, when it was %s %v", url, states[at].State, said(&states[at]), m.run, p.State, said(p))
+		}
+	}
+	return nil
+}
+
+// finally checks the whole past, and that the inventory has become the site's.
+func (x *world) finally() error {
+	now := x.past.last()
+	if err := x.converged(now); err != nil {
+		return err
+	}
+	for _, s := range x.past.moments {
+		if err := x.remembered(s); err != nil {
+			return err
+		}
+	}
+	for _, run := range x.past.hidden {
+		if err := x.invisible(run); err != nil {
+			return err
+		}
+	}
+	for url := range now.pages {
+		if err := x.timeline(url); err != nil {
+			return err
+		}
+	}
+	for _, size := range []int{1, 7, 1000} {
+		if err := x.resumed(size); err != nil {
+			return fmt.Errorf("change feed read %d lines at a time: %w", size, err)
+		}
+	}
+	return nil
+}
+
+// converged: after two confirmed runs and an operator who approves, the inventory is the site's.
+func (x *world) converged(now *snapshot) error {
+	truth := x.origin.Inventory()
+	for url, lastmod := range truth {
+		p := now.pages[url]
+		if p == nil || p.State != models.StateLive {
+			return fmt.Errorf("%s is published, and its state is %s", url, stateOf(p))
+		}
+		if want := instant(lastmod); said(p).Lastmod != want {
+			return fmt.Errorf("%s was changed at %s, and the inventory says %s", url, want, said(p).Lastmod)
+		}
+	}
+	for url, p := range now.pages {
+		if _, published := truth[url]; !published && p.State != models.StateRemoved {
+			return fmt.Errorf("%s is not published, and its state is %s (%s)", url, p.State, p.Reason)
+		}
+	}
+	feed, err := x.lines(models.ChangeFilter{Run: now.run})
+	if err == nil && len(feed) > 0 {
+		err = fmt.Errorf("nothing happens any more, and the feed says %s", text(feed[0]))
+	}
+	return err
+}
+
+// invisible: as of a run that failed, the site is what it was at the run before.
+func (x *world) invisible(run int64) error {
+	var was *snapshot
+	for _, m := range x.past.moments {
+		if m.run < run {
+			was = m
+		}
+	}
+	if was == nil || was.run == 0 {
+		return nil
+	}
+	now, err := x.read(run)
+	if err != nil {
+		return err
+	}
+	if len(now.pages) != len(was.pages) {
+		return fmt.Errorf("as of run %d, which failed, there are %d pages, at the run before %d", run, len(now.pages), len(was.pages))
+	}
+	for url, p := range was.pages {
+		if q := now.pages[url]; q == nil || q.State != p.State || said(q) != said(p) {
+			return fmt.Errorf("as of run %d, which failed, %s is %s; at the run before it was %s", run, url, stateOf(q), p.State)
+		}
+	}
+	return nil
+}
+
+// resumed reads the feed from its beginning, a portion at a time: it gives what the runs gave.
+func (x *world) resumed(size int) error {
+	after := ""
+	n := 0
+	for {
+		portion, err := x.lines(models.ChangeFilter{After: after, Limit: size})
+		if err != nil {
+			return err
+		}
+		for _, c := range portion {
+			if n >= len(x.past.feed) || x.past.feed[n] != text(c) {
+				want := "nothing"
+				if n < len(x.past.feed) {
+					want = x.past.feed[n]
+				}
+				return fmt.Errorf("line %d is %s, and was %s", n, text(c), want)
+			}
+			n, after = n+1, c.Cursor
+		}
+		if len(portion) < size {
+			break
+		}
+	}
+	if n != len(x.past.feed) {
+		return fmt.Errorf("it ends after %d lines of %d", n, len(x.past.feed))
+	}
+	return nil
+}
+
+// moments by time: with a clock that only went forward, a run is found by the time of its end.
+func (x *world) byTime(run models.Run) error {
+	if run.FinishedAt == nil {
+		return nil
+	}
+	got, err := x.store.RunAt(x.ctx, x.site.ID, run.FinishedAt.Add(time.Microsecond))
+	if err == nil && got < run.ID {
+		err = fmt.Errorf("at the end of run %d readers saw run %d", run.ID, got)
+	}
+	return err
+}

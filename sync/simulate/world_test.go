@@ -1,0 +1,247 @@
+package simulate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sitemapd/sitemapd/internal/sitetest"
+	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/models/store"
+	syncer "github.com/sitemapd/sitemapd/sync"
+	"github.com/sitemapd/sitemapd/sync/fetch"
+)
+
+// worker runs one history after the other on a server of its own.
+type worker struct {
+	t      testing.TB
+	dir    string
+	empty  []byte // a migrated database
+	server *server
+	count  int
+}
+
+func newWorker(t testing.TB, number int) *worker {
+	w := &worker{t: t, dir: t.TempDir(), server: listen(t, number)}
+	path := filepath.Join(w.dir, "empty.db")
+	s, err := store.Open(context.Background(), "sqlite:"+path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if w.empty, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// world is the state of one history.
+type world struct {
+	ctx    context.Context
+	setup  setup
+	server *server
+	origin *sitetest.Site
+	path   string
+	store  *store.Store
+	db     *storage
+	web    *recorder
+	engine *syncer.Engine
+	site   models.Site
+	now    time.Time
+	away   []uint32 // withdrawn posts that may come back
+	events []sitetest.Event
+	past   past
+	trace  func(format string, args ...any)
+}
+
+// play lives a history to its end and gives the promise that it broke, if any.
+func (w *worker) play(h history, trace func(string, ...any)) (err error) {
+	if trace == nil {
+		trace = func(string, ...any) {}
+	}
+	w.count++
+	x := &world{ctx: context.Background(), setup: h.Setup, server: w.server, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		path: filepath.Join(w.dir, fmt.Sprintf("%d.db", w.count)), trace: trace}
+	defer func() {
+		x.close()
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			_ = os.Remove(x.path + suffix)
+		}
+	}()
+	if err := x.begin(w.empty); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	for i, o := range h.Steps {
+		trace("step %d: %s", i, o)
+		if err := x.step(o); err != nil {
+			return fmt.Errorf("step %d, %s: %w", i, o, err)
+		}
+	}
+	if err := x.settle(); err != nil {
+		return fmt.Errorf("after the site settled: %w", err)
+	}
+	if err := x.finally(); err != nil {
+		return fmt.Errorf("at the end: %w", err)
+	}
+	return nil
+}
+
+func (x *world) begin(empty []byte) error {
+	s := x.setup
+	x.origin = sitetest.New(sitetest.Options{Layout: sitetest.Layout(s.Layout % 3), BaseURL: "http://" + x.server.authority, Posts: s.Posts, Pages: s.Pages,
+		Categories: s.Categories, Tags: s.Tags, Users: s.Users, PerFile: max(1, s.PerFile), Seed: 7, Gzip: s.Gzip, Conditional: s.Conditional,
+		BlogPage: s.BlogPage, NoPosts404: s.NoPosts404, Gone: s.Gone, Now: func() time.Time { return x.now }})
+	x.server.site.Store(x.origin)
+	if err := os.WriteFile(x.path, empty, 0o600); err != nil {
+		return err
+	}
+	if err := x.open(); err != nil {
+		return err
+	}
+	var err error
+	x.site, err = x.store.AddSite(x.ctx, models.Site{Name: "blog", Home: x.origin.URL() + "/", Root: x.origin.Index(),
+		Roots: []models.Root{{URL: x.origin.Index(), Discovery: "direct_URL"}}})
+	if err != nil {
+		return err
+	}
+	x.past.begin()
+	return nil
+}
+
+// open starts a daemon on the file: a store, a client and an engine, all new.
+func (x *world) open() error {
+	var err error
+	if x.store, err = store.Open(x.ctx, "sqlite:"+x.path, store.Options{NoMigrate: true}); err != nil {
+		return err
+	}
+	lease := models.Lease{}
+	var good map[string]view
+	var outcomes []*outcomeFault
+	if x.db != nil {
+		lease, good, outcomes = x.db.lease, x.web.good, x.web.outcomes
+	}
+	if lease.Owner != "" { // of a dead daemon: its time is over
+		if err := x.store.ReleaseLease(x.ctx, lease); err != nil && !errors.Is(err, models.ErrLeaseLost) {
+			return err
+		}
+	}
+	if good == nil {
+		good = map[string]view{}
+	}
+	x.db = newStorage(x.store)
+	_, roots := certificate()
+	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: roots, PageDelay: -1,
+		MinSpeed: -1, Retries: 1, HeaderTimeout: 2 * time.Second, MaxRetryAfter: time.Second, Now: func() time.Time { return x.now },
+		Sleep: func(context.Context, time.Duration) error { return nil }})
+	x.web = &recorder{client: client, good: good, outcomes: outcomes, now: func() time.Time { return x.now }}
+	x.engine, err = x.newEngine(1)
+	return err
+}
+
+func (x *world) newEngine(parallel int) (*syncer.Engine, error) {
+	return syncer.New(syncer.Options{Store: x.db, Web: x.web, Now: func() time.Time { return x.now }, Owner: "simulated", Fetches: parallel,
+		Workers: min(2, parallel), Policy: syncer.Policy{GuardPages: int64(x.setup.GuardPages)}})
+}
+
+func (x *world) close() {
+	if x.web != nil {
+		x.web.client.Close()
+	}
+	if x.store != nil {
+		_ = x.store.Close()
+	}
+}
+
+func (x *world) reopen() error {
+	x.close()
+	return x.open()
+}
+
+// owned tells a page of the site from one of another host.
+func (x *world) owned(url string) bool {
+	for _, host := range append([]string{x.server.authority}, x.site.Settings.Hosts...) {
+		if strings.HasPrefix(url, "http://"+host+"/") || strings.HasPrefix(url, "https://"+host+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// run makes one run with what is planned for it, and compares what it recorded.
+func (x *world) run(o op, confirm bool) error {
+	x.now = x.now.Add(time.Second)
+	causes := []string{models.CauseCron, models.CauseManual, models.CauseHook, models.CauseConfirm}
+	request := syncer.Request{SiteID: x.site.ID, Cause: causes[o.A%4], Confirm: confirm}
+	var err error
+	if x.engine, err = x.newEngine(1 + o.B); err != nil {
+		return err
+	}
+	x.web.mu.Lock()
+	x.web.looks = nil
+	x.web.mu.Unlock()
+	waiting, err := x.store.PendingTriggers(x.ctx, x.site.ID)
+	if err != nil {
+		return err
+	}
+	if o.Fail != nil {
+		x.db.arm(*o.Fail)
+	}
+	x.origin.ResetLog()
+	x.plan(o.Torn)
+	record, failed := x.engine.Run(x.ctx, request)
+	x.plan(nil)
+	x.db.arm(failure{})
+	dead := x.db.killed()
+	switch {
+	case failed != nil && !errors.Is(failed, errKilled) && !errors.Is(failed, errFailed) && !errors.Is(failed, context.Canceled):
+		return fmt.Errorf("the run failed: %w", failed)
+	case dead:
+		if err := x.reopen(); err != nil {
+			return err
+		}
+	case failed != nil && x.db.lease.Owner != "":
+		// Giving the lease back may be what failed: a later daemon waits until it ends.
+		if err := x.store.ReleaseLease(x.ctx, x.db.lease); err != nil && !errors.Is(err, models.ErrLeaseLost) {
+			return err
+		}
+	}
+	x.trace("  run %d %s verdict %s counts %+v err %v", record.ID, request.Cause, record.Verdict, record.Counts, failed)
+	return x.compare(request, record, failed, waiting)
+}
+
+// hooks are told to the origin once; the plan of the moment is what they look at.
+func (x *world) plan(edits []torn) {
+	x.past.torn = edits
+	if x.past.hooked {
+		return
+	}
+	x.past.hooked = true
+	x.origin.OnRequest(func(n int, _ *http.Request) {
+		x.past.mu.Lock()
+		var due []op
+		rest := x.past.torn[:0:0]
+		for _, t := range x.past.torn {
+			if t.Request == n {
+				due = append(due, t.Edit)
+			} else {
+				rest = append(rest, t)
+			}
+		}
+		x.past.torn = rest
+		x.past.mu.Unlock()
+		x.past.editing.Lock()
+		defer x.past.editing.Unlock()
+		for _, o := range due {
+			x.edit(o)
+		}
+	})
+}
