@@ -576,3 +576,17 @@ func TestDeliveries_LogSaysWhatWasDone(t *testing.T) {
 		t.Errorf("%+v", f.triggers)
 	}
 }
+
+func TestHooks_UnknownEndpointIsRefusedWhateverTheStoreSays(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.store.HookKeysFunc = func(int64) ([]models.HookKey, error) {
+		return []models.HookKey{{ID: "key-1", Secret: f.key.Secret()}}, nil
+	}
+	wantStatus(t, f.request("POST", "/hooks/2", published, standard(f.key, "1", now, published)...), 401)
+	wantStatus(t, f.request("POST", "/hooks/2/"+f.key.URLToken(), published), 401)
+	wantStatus(t, f.request("GET", "/hooks/2/"+f.key.URLToken()+"?url=https://example.com/", ""), 401)
+	if len(f.triggers) != 0 {
+		t.Errorf("%d stored", len(f.triggers))
+	}
+}

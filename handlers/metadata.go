@@ -212,6 +212,10 @@ func (s *Server) metadata(ctx context.Context, in *metadataInput) (metadataPage,
 	if err != nil {
 		return out, err
 	}
+	listing, err := s.listing(ctx, site, filter)
+	if err != nil {
+		return out, err
+	}
 	all, err := s.deps.Documents.DocumentsAt(ctx, site.ID, asOf)
 	if err != nil {
 		return out, err
@@ -229,7 +233,7 @@ func (s *Server) metadata(ctx context.Context, in *metadataInput) (metadataPage,
 	}
 	for i := range all {
 		d := &all[i]
-		if int64(d.Number) <= at.Number || !keep(d) {
+		if int64(d.Number) <= at.Number || !keep(d) || listing != nil && !listing[d.URL] {
 			continue
 		}
 		if len(out.Items) == size {
@@ -241,15 +245,39 @@ func (s *Server) metadata(ctx context.Context, in *metadataInput) (metadataPage,
 		if err != nil {
 			return out, err
 		}
-		if in.narrows() && len(item.Listed.Items) == 0 {
+		if in.narrows() && listing == nil && len(item.Listed.Items) == 0 {
 			continue
 		}
+		findings, err := s.deps.Findings.Findings(ctx, site.ID, models.FindingFilter{Run: asOf.Run, Document: d.Number, Limit: maxPageSize})
+		if err != nil {
+			return out, err
+		}
+		item.Validation = validation(d, findings)
 		if item.Children = children[d.Number]; item.Children == nil {
 			item.Children = []childSitemap{}
 		}
 		out.Items = append(out.Items, item)
 	}
 	return out, nil
+}
+
+// listing gives the documents that list the page that the filter names, by their URLs; nil when it names none.
+func (s *Server) listing(ctx context.Context, site models.Site, filter models.PageFilter) (map[string]bool, error) {
+	if filter.Key == nil {
+		return nil, nil
+	}
+	listing := map[string]bool{}
+	filter.State = models.StateAll
+	err := s.deps.Pages.Pages(ctx, site.ID, filter, func(p *models.Page) error {
+		if p.State == models.StateLive || p.State == models.StateStale {
+			listing[p.Document] = true
+			for _, document := range p.Listings {
+				listing[document] = true
+			}
+		}
+		return nil
+	})
+	return listing, err
 }
 
 func (s *Server) describe(ctx context.Context, site models.Site, d *models.Document, filter models.PageFilter, in *metadataInput) (sitemapMetadata, error) {
@@ -270,18 +298,13 @@ func (s *Server) describe(ctx context.Context, site models.Site, d *models.Docum
 		},
 		Confidence: confidence(d),
 	}
-	findings, err := s.deps.Findings.Findings(ctx, site.ID, models.FindingFilter{Run: filter.AsOf.Run, Document: d.Number, Limit: maxPageSize})
-	if err != nil {
-		return item, err
-	}
-	item.Validation = validation(d, findings)
 	filter.Document, filter.Limit, filter.State = d.Number, in.Listed+1, listedState(d)
 	// With nothing asked for, nothing is read; one row tells whether anything matches.
 	if in.Listed == 0 && !in.narrows() {
 		item.Listed.Complete = d.Entries == 0
 		return item, nil
 	}
-	err = s.deps.Pages.Pages(ctx, site.ID, filter, func(p *models.Page) error {
+	err := s.deps.Pages.Pages(ctx, site.ID, filter, func(p *models.Page) error {
 		item.Listed.Items = append(item.Listed.Items, *p)
 		return nil
 	})
