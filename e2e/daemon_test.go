@@ -131,7 +131,7 @@ func TestWordPress_PublishToRecorded(t *testing.T) {
 		p95    time.Duration
 	}{
 		{"no quiet time", []string{"SITEMAPD_SYNC_QUIET=0s"}, 12, 3 * time.Second},
-		{"default quiet time", nil, 3, 15 * time.Second},
+		{"default quiet time", nil, 2, 15 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := openSite(t)

@@ -64,6 +64,12 @@ suite_phplint() {
   while IFS= read -r file; do
     php -d display_errors=1 -d error_reporting=-1 -l "$file" >"$SD_TMP/lint" 2>&1 || { cat "$SD_TMP/lint"; problem=1; }
   done < <(find wordpress scripts/wordpress -name '*.php')
+  # The template for translators holds every text of the plugin; checked where its tool is at hand.
+  if have xgettext && ! { scripts/wordpress/make-pot.sh "$SD_TMP/new.pot" &&
+    cmp -s "$SD_TMP/new.pot" wordpress/sitemapd/languages/sitemapd.pot; }; then
+    echo "wordpress/sitemapd/languages/sitemapd.pot is not up to date: run scripts/wordpress/make-pot.sh"
+    problem=1
+  fi
   return $problem
 }
 
