@@ -1,11 +1,12 @@
 package export
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -104,7 +105,7 @@ func (f Format) New(w io.Writer, o Options) (Encoder, error) {
 	if f.Packed {
 		return nil, models.Invalid("gzip", "leave it out", "%s is compressed by itself", f.Name)
 	}
-	z := gzip.NewWriter(w)
+	z := newGzip(w)
 	inner, err := f.open(z, o)
 	if err != nil {
 		return nil, err

@@ -3,10 +3,12 @@ package export
 import (
 	"archive/zip"
 	"bufio"
-	"compress/gzip"
+
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -127,7 +129,7 @@ func (e *sitemapEncoder) create(name string) error {
 		return nil
 	}
 	if e.compressed == nil {
-		e.compressed = gzip.NewWriter(file)
+		e.compressed = newGzip(file)
 	} else {
 		e.compressed.Reset(file)
 	}
@@ -212,7 +214,7 @@ type archiveEncoder struct {
 }
 
 func newArchive(w io.Writer, o Options) (Encoder, error) {
-	z := zip.NewWriter(w)
+	z := newZip(w)
 	inner, err := NewSitemap(&archive{z}, o)
 	if err != nil {
 		return nil, err

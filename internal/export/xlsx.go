@@ -39,7 +39,7 @@ type xlsxEncoder struct {
 }
 
 func newXLSX(w io.Writer, o Options) (Encoder, error) {
-	e := &xlsxEncoder{zip: zip.NewWriter(w), max: sheetRows, w: bufio.NewWriterSize(nil, 64<<10)}
+	e := &xlsxEncoder{zip: newZip(w), max: sheetRows, w: bufio.NewWriterSize(nil, 64<<10)}
 	if o.SheetRows > 0 {
 		e.max = o.SheetRows
 	}
