@@ -41,6 +41,7 @@ func (e *entry) reset() {
 
 // begin starts an entry whose tag stands at index pos of the window.
 func (r *Reader) begin(pos int) {
+	r.longRead++
 	r.entry.reset()
 	r.entry.at = r.win.place(pos)
 	r.memory.reset()

@@ -244,3 +244,27 @@ func TestLongWay_ReadsTheSame(t *testing.T) {
 		both(name, entries(3000, extra), request{})
 	}
 }
+
+// TestShortcuts_AreTaken: what nearly all documents consist of is read the quick way.
+func TestShortcuts_AreTaken(t *testing.T) {
+	t.Parallel()
+	const blocks = ` xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:xhtml="http://www.w3.org/1999/xhtml"`
+	for _, entry := range []string{
+		"<url><loc>https://example.org/2024/05/a-page_1.html</loc></url>",
+		"<url><loc>https://example.org/?p=1</loc><lastmod>2024-05-08</lastmod></url>",
+		"\n\t<url>\n\t\t<loc>https://example.org/a/</loc>\n\t\t<lastmod>2024-02-29T23:59:59+05:30</lastmod>\n\t</url>",
+		"<url><loc>https://example.org/a/</loc><lastmod>1969-12-30T23:59:59-11:00</lastmod></url>",
+		"<url><loc>https://example.org/a/</loc><lastmod>2024-05-08T08:53:11Z</lastmod><changefreq>weekly</changefreq><priority>0.64</priority></url>",
+		`<url><loc>https://example.org/a/</loc><image:image> <image:loc>https://cdn.example.net/wp-content/a-1.jpg</image:loc> </image:image></url>`,
+		`<url><loc>https://example.org/a/</loc><xhtml:link rel="alternate" hreflang="de-CH" href="https://example.org/de/"/><xhtml:link href="https://example.org/fr/" hreflang="x-default" rel="alternate" /></url>`,
+	} {
+		body := strings.Replace(head, ">", blocks+">", 2)
+		body = strings.Replace(body, blocks+">", ">", 1) // of the XML declaration
+		body += strings.Repeat(entry, 1000) + "</urlset>"
+		r := sitemap.NewReader(sitemap.Options{})
+		doc, err := r.Read(strings.NewReader(body), base, sitemap.Meta{}, sitemap.Visitor{})
+		if err != nil || doc.Entries != 1000 || r.LongRead() > 1 { // the last one does not lie in full before the end
+			t.Errorf("%d of %d entries took the long way: %s", r.LongRead(), doc.Entries, entry)
+		}
+	}
+}

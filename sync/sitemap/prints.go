@@ -160,10 +160,17 @@ func (p *prints) sort() {
 	}
 	start := int32(0)
 	for b := range len(count) - 1 {
-		if end := count[b]; end-start > 1 {
+		end := count[b]
+		switch end - start {
+		case 0, 1:
+		case 2:
+			if less(&out[start+1], &out[start]) {
+				out[start], out[start+1] = out[start+1], out[start]
+			}
+		default:
 			sortPrints(out[start:end])
 		}
-		start = count[b]
+		start = end
 	}
 	p.list, p.scratch = out, p.list
 }
@@ -174,8 +181,15 @@ func sortPrints(list [][16]byte) {
 		return
 	}
 	for i := 1; i < len(list); i++ {
-		for j := i; j > 0 && string(list[j][:]) < string(list[j-1][:]); j-- {
+		for j := i; j > 0 && less(&list[j], &list[j-1]); j-- {
 			list[j], list[j-1] = list[j-1], list[j]
 		}
 	}
+}
+
+func less(a, b *[16]byte) bool {
+	if x, y := binary.BigEndian.Uint64(a[:8]), binary.BigEndian.Uint64(b[:8]); x != y {
+		return x < y
+	}
+	return binary.BigEndian.Uint64(a[8:]) < binary.BigEndian.Uint64(b[8:])
 }

@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/sitemapd/sitemapd/sync/weburl"
 )
@@ -158,34 +159,43 @@ func quickValue(b []byte, i int, end string) ([]byte, int) {
 }
 
 // quickDate reads a date in one of the three forms that nearly all documents use, with the end tag behind it, and
-// returns the date's length; 0 when it is anything else.
+// returns the date's length; 0 when it is anything else. B holds at least 48 bytes, as the caller made sure.
 func quickDate(b []byte, l *Lastmod) int {
 	n := 25
-	if b[n] != '<' {
-		if n = 20; b[n] != '<' {
-			if n = 10; b[n] != '<' {
-				return 0
-			}
-		}
+	switch '<' {
+	case b[10]:
+		n = 10
+	case b[20]:
+		n = 20
 	}
-	if string(b[n:n+10]) != "</lastmod>" || b[4] != '-' || b[7] != '-' {
+	if string(b[n:n+10]) != "</lastmod>" {
 		return 0
 	}
-	century, year, month, day := two(b[0:2]), two(b[2:4]), two(b[5:7]), two(b[8:10])
-	if century|year > 99 || century|year == 0 || month-1 > 11 || day-1 > 27 && (day > 31 || int(day) > daysIn(int(century*100+year), int(month))) {
+	first, ok := pairs(b, formDate, 0x00ffff00ffffffff) // century, year, month
+	last, ok2 := pairs(b[2:], formEnd, digitPairs)
+	century, year, month, day := first&0xff, first>>16&0xff, first>>40&0xff, last>>48&0xff
+	if !ok || !ok2 || month-1 > 11 || day-1 > 30 || century|year == 0 ||
+		day > 28 && int(day) > daysIn(int(century*100+year), int(month)) {
 		return 0
 	}
 	l.Instant = daysSinceEpoch(int(century*100+year), int(month), int(day)) * 86_400_000_000
 	l.Precision = Day
 	if n > 10 {
-		hour, minute, second := two(b[11:13]), two(b[14:16]), two(b[17:19])
-		if b[10] != 'T' || b[13] != ':' || b[16] != ':' || hour > 23 || minute > 59 || second > 59 {
+		clock, ok := pairs(b[11:], formClock, digitPairs)
+		hour, minute, second := clock&0xff, clock>>24&0xff, clock>>48&0xff
+		if !ok || b[10] != 'T' || hour > 23 || minute > 59 || second > 59 {
 			return 0
 		}
 		offset := int64(0)
 		if n == 25 {
-			east, past := two(b[20:22]), two(b[23:25])
-			if east > 15 || past > 59 || b[22] != ':' || b[19] != '+' && (b[19] != '-' || east|past == 0) {
+			zone, ok := pairs(b[17:], formEast, digitPairs)
+			east, past := zone>>24&0xff, zone>>48&0xff
+			if b[19] == '-' {
+				zone, ok = pairs(b[17:], formWest, digitPairs)
+				east, past = zone>>24&0xff, zone>>48&0xff
+				ok = ok && east|past > 0
+			}
+			if !ok || east > 15 || past > 59 {
 				return 0
 			}
 			if offset = int64(east*3600 + past*60); b[19] == '-' {
@@ -204,13 +214,23 @@ func quickDate(b []byte, l *Lastmod) int {
 	return n
 }
 
-// two reads two digits; anything else gives more than 99.
-func two(b []byte) uint32 {
-	t, u := uint32(b[0])-'0', uint32(b[1])-'0'
-	if t > 9 || u > 9 {
-		return 1 << 16
-	}
-	return t*10 + u
+// The forms that pairs knows, as eight bytes in little-endian order.
+const (
+	formDate   = 0x2d30302d30303030 // 0000-00-
+	formEnd    = 0x30302d30302d3030 // 00-00-00, the end of a date
+	formClock  = 0x30303a30303a3030 // 00:00:00
+	formEast   = 0x30303a30302b3030 // 00+00:00, seconds and zone
+	formWest   = 0x30303a30302d3030 // 00-00:00
+	digitPairs = 0xffff00ffff00ffff // two digits, one other, three times
+)
+
+// pairs reads eight bytes that must be the form given, with any digit in place of a zero, and returns the value of each
+// two neighbouring digits in the byte of the first. Digits has the bytes of digits set.
+func pairs(b []byte, form, digits uint64) (uint64, bool) {
+	const each = 0x0101010101010101
+	v := binary.LittleEndian.Uint64(b) ^ form
+	ok := v&^(digits&(0x0f*each)) == 0 && (v+0x06*each)&(0x10*each) == 0
+	return v*10 + v>>8, ok
 }
 
 // quickDeliver hands the entry to the visitor.

@@ -45,6 +45,7 @@ type Reader struct {
 	plain    bool   // tags without a prefix are the protocol's
 	swift    swift
 	longWay  bool // for tests: no shortcuts
+	longRead int  // for tests: entries read the long way
 	tag      tag
 	noQuote  [2]int64 // up to which offset no quotation mark of the kind comes
 	stack    []frame
@@ -112,7 +113,7 @@ func (r *Reader) reset(src io.Reader, base string, visit Visitor) {
 	r.root, r.rootEnd, r.declared, r.notBegun, r.asFeed = false, false, false, false, false
 	r.noQuote = [2]int64{}
 	r.gen = generator{}
-	r.swift = swift{}
+	r.swift, r.longRead = swift{}, 0
 	r.entry.reset()
 	r.memory.reset()
 	r.prints.reset()

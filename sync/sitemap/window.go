@@ -17,6 +17,7 @@ type window struct {
 	eof    bool
 	lines  int // line ends before buf[lineAt]
 	lineAt int
+	noLine int // no line end in buf[lineAt:noLine]
 }
 
 func (s *window) reset(src io.Reader, max int) {
@@ -33,6 +34,7 @@ func (s *window) fill() bool {
 	if s.eof {
 		return false
 	}
+	s.noLine = 0
 	if s.r > 0 {
 		s.countLines(s.r)
 		s.lineAt = 0
@@ -120,7 +122,16 @@ func (s *window) countLines(pos int) {
 // place gives line and offset of an index into buf.
 func (s *window) place(pos int) place {
 	if pos >= s.lineAt {
-		s.countLines(pos)
+		if pos > s.noLine {
+			before := s.lines
+			if s.countLines(pos); s.lines-before < 2 { // lines are long: look ahead for the next end
+				s.noLine = s.w
+				if i := bytes.IndexByte(s.buf[pos:s.w], '\n'); i >= 0 {
+					s.noLine = pos + i
+				}
+			}
+		}
+		s.lineAt = pos
 		return place{s.lines + 1, s.base + int64(pos)}
 	}
 	return place{s.lines - bytes.Count(s.buf[pos:s.lineAt], []byte{'\n'}) + 1, s.base + int64(pos)}
