@@ -162,7 +162,7 @@ func quickValue(b []byte, i int, end string) ([]byte, int) {
 // returns the date's length; 0 when it is anything else. B holds at least 48 bytes, as the caller made sure.
 func quickDate(b []byte, l *Lastmod) int {
 	n := 25
-	switch '<' {
+	switch byte('<') {
 	case b[10]:
 		n = 10
 	case b[20]:
