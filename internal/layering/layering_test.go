@@ -31,11 +31,12 @@ var layers = []layer{
 	{folder: "sync/fetch"},
 	{folder: "handlers", may: []string{"models"}},
 	{folder: "config", may: []string{"sync/schedule"}},
+	{folder: "internal/export", may: []string{"models", "sync/sitemap"}},
 	{folder: "internal/layering"},
 	{folder: "internal/metrics", may: []string{"models"}},
 	{folder: "internal/sitetest"},
 	{folder: "internal/systemd"},
-	{folder: "cmd", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/canonical", "sync/weburl", "sync/fetch", "sync/schedule", "handlers", "config", "internal/metrics", "internal/sitetest", "internal/systemd"}},
+	{folder: "cmd", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/canonical", "sync/weburl", "sync/fetch", "sync/schedule", "handlers", "config", "internal/export", "internal/metrics", "internal/sitetest", "internal/systemd"}},
 	{folder: "e2e", may: []string{"cmd", "models", "models/store", "sync", "sync/sitemap", "sync/weburl", "sync/fetch", "handlers", "config", "internal/sitetest"}},
 	{folder: "scripts", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/weburl", "sync/fetch", "internal/sitetest"}},
 }
