@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -67,36 +68,38 @@ func (s *Store) CountPages(ctx context.Context, siteID int64, filter models.Page
 // countable reports whether states follow from documents and a few cases, and the rest of the filter from columns.
 func (r *pageReader) countable() bool {
 	f := r.filter
-	return r.cases.all != nil && f.Key == nil && f.FirstFrom == nil && f.Language == "" && f.Extension == "" &&
-		(r.state == models.StateLive || r.state == models.StateStale || r.state == models.StateForeign)
+	if f.Key != nil || f.FirstFrom != nil || f.Language != "" || f.Extension != "" {
+		return false
+	}
+	switch r.state {
+	case models.StateAll, models.StateForeign:
+		return true
+	case models.StateLive, models.StateStale:
+		return r.cases.all != nil
+	}
+	return false
 }
 
-// count counts rows by document and takes off those whose state an undecided removal changes.
+// count adds up rows by document and corrects those whose state an undecided removal changes.
 func (r *pageReader) count(ctx context.Context) (int64, error) {
-	where, args := r.where()
-	of := ""
-	if r.filter.Document != 0 {
-		of = fmt.Sprintf(" AND d.document = %d", r.filter.Document)
+	counts, err := r.countRows(ctx)
+	if err != nil {
+		return 0, err
 	}
 	var total int64
-	rows, err := r.store.query(ctx, fmt.Sprintf("SELECT d.document, COUNT(*) FROM declarations d WHERE d.site_id = %d%s%s GROUP BY d.document",
-		r.site.ID, of, where), args...)
-	err = each(rows, err, func(rows *sql.Rows) error {
-		var document int32
-		var n int64
-		if err := rows.Scan(&document, &n); err != nil {
-			return err
-		}
+	for document, n := range counts {
 		d := r.views[document]
-		if r.state == models.StateForeign || (d != nil && d.good) == (r.state == models.StateLive) {
+		if r.state == models.StateAll || r.state == models.StateForeign || (d != nil && d.good) == (r.state == models.StateLive) {
 			total += n
 		}
-		return nil
-	})
-	if err != nil || r.state == models.StateForeign || len(r.cases.all) == 0 {
-		return total, err
 	}
-	// What a case makes of a page in place of its document's state.
+	switch {
+	case r.state == models.StateAll:
+		r.fn = func(*models.Page) error { total++; return nil }
+		return total, r.removedPages(ctx)
+	case r.state == models.StateForeign || len(r.cases.all) == 0:
+		return total, nil
+	}
 	state := r.state
 	r.state = models.StateAll
 	r.fn = func(p *models.Page) error {
@@ -113,4 +116,64 @@ func (r *pageReader) count(ctx context.Context) (int64, error) {
 		return nil
 	}
 	return total, r.undecidedPages(ctx)
+}
+
+// countRows counts the rows that a filter selects by document. Rows at a finished run never change, so the answer to
+// the same question is kept.
+func (r *pageReader) countRows(ctx context.Context) (map[int32]int64, error) {
+	where, args := r.where()
+	of := ""
+	if r.filter.Document != 0 {
+		of = fmt.Sprintf(" AND d.document = %d", r.filter.Document)
+	}
+	text := fmt.Sprintf("SELECT d.document, COUNT(*) FROM declarations d WHERE d.site_id = %d%s%s GROUP BY d.document", r.site.ID, of, where)
+	question := fmt.Sprint(text, args)
+	if counts := r.store.counts.get(question); counts != nil {
+		return counts, nil
+	}
+	counts := map[int32]int64{}
+	rows, err := r.store.query(ctx, text, args...)
+	err = each(rows, err, func(rows *sql.Rows) error {
+		var document int32
+		var n int64
+		err := rows.Scan(&document, &n)
+		counts[document] = n
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.store.counts.put(question, counts)
+	return counts, nil
+}
+
+// countCache keeps the last answers. Purged sites leave it by age.
+type countCache struct {
+	mu    sync.Mutex
+	all   map[string]map[int32]int64
+	order []string
+}
+
+const countsKept = 32
+
+func (c *countCache) get(question string) map[int32]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all[question]
+}
+
+func (c *countCache) put(question string, counts map[int32]int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[string]map[int32]int64{}
+	}
+	if c.all[question] == nil {
+		c.order = append(c.order, question)
+	}
+	c.all[question] = counts
+	if len(c.order) > countsKept {
+		delete(c.all, c.order[0])
+		c.order = c.order[1:]
+	}
 }

@@ -17,7 +17,10 @@ func (s *Store) DB() *gorm.DB { return s.db }
 // Rows are the types of all rows that GORM reads and writes.
 func Rows() []interface{ TableName() string } {
 	return []interface{ TableName() string }{siteRow{}, runRow{}, documentRow{}, versionRow{}, findingRow{}, removalRow{}, triggerRow{},
-		hookKeyRow{}, tokenRow{}, accountRow{}, sessionRow{}, deliveryRow{}, expectationRow{}}
+		hookKeyRow{}, tokenRow{}, accountRow{}, sessionRow{}, deliveryRow{}, expectationRow{},
+		canonicalHeadRow{}, canonicalWatchRow{}, canonicalObservationRow{}, canonicalRelationshipRow{}, canonicalStateRow{}, canonicalCandidateRow{},
+		canonicalConflictRow{}, canonicalDirtyRow{}, canonicalNewsRow{}, canonicalFindingRow{}, canonicalMuteRow{}, canonicalIncidentRow{},
+		canonicalHostRow{}, canonicalProgressRow{}}
 }
 
 // DeclarationColumns are those of the rows that GORM does not know.

@@ -195,7 +195,8 @@ func (t *timeline) document(ctx context.Context, m *moment, number int32) (*docu
 		if err != nil {
 			return nil, err
 		}
-		return m.view(ctx, d, checked)
+		view := &documentView{Number: d.Number, FromRun: d.FromRun, URL: d.URL, Verdict: d.Verdict, Reason: d.Reason, Trust: d.LastmodTrust, good: d.Good()}
+		return view, m.date(ctx, view, checked)
 	}
 	return nil, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sort"
@@ -114,52 +115,65 @@ func (m *moment) last(ctx context.Context, run int64, full bool) (time.Time, err
 
 // documentView is what pages need to know of their document at a moment.
 type documentView struct {
-	models.Document
+	Number   int32
+	FromRun  int64
+	URL      string
+	Verdict  models.Verdict
+	Reason   string
+	Trust    float64 // in its lastmod values, 0 when there is nothing to judge
 	good     bool
 	lastSeen time.Time // end of the last run in which the document said what its rows say
 }
 
-// documents gives every document's version at the moment, by number.
-func (m *moment) documents(ctx context.Context) (map[int32]*documentView, []int32, error) {
-	list, err := m.store.versions(ctx, "SELECT "+versionColumns+` FROM document_versions v
-		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
-		WHERE v.site_id = ? AND v.from_run <= ? AND v.to_run > ? ORDER BY v.document`, m.site.ID, m.run, m.run)
-	if err != nil {
-		return nil, nil, err
-	}
+// documents gives every document's version at the moment, by number. A site may have tens of thousands, so only what
+// pages need is read; one restricts it to one document.
+func (m *moment) documents(ctx context.Context, one int32) (map[int32]*documentView, []int32, error) {
 	checked, err := m.last(ctx, m.run, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	views := make(map[int32]*documentView, len(list))
+	of := ""
+	if one != 0 {
+		of = fmt.Sprintf(" AND v.document = %d", one)
+	}
+	rows, err := m.store.query(ctx, fmt.Sprintf(`SELECT v.document, v.from_run, v.verdict, v.reason, v.lastmod_trust, d.url FROM document_versions v
+		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
+		WHERE v.site_id = %d AND v.from_run <= %d AND v.to_run > %d%s ORDER BY v.document`, m.site.ID, m.run, m.run, of))
+	views := map[int32]*documentView{}
 	var order, gone []int32
-	for _, d := range list {
-		if d.ToRun > m.site.CurrentRun {
-			d.ToRun = 0
+	err = each(rows, err, func(rows *sql.Rows) error {
+		d := &documentView{}
+		if err := rows.Scan(&d.Number, &d.FromRun, &d.Verdict, &d.Reason, &d.Trust, &d.URL); err != nil {
+			return err
 		}
-		view, err := m.view(ctx, d, checked)
-		if err != nil {
-			return nil, nil, err
-		}
-		views[d.Number] = view
+		d.good = d.Verdict.Read()
+		views[d.Number] = d
 		if d.Verdict == models.VerdictGone { // last: they hold little but superseded rows
 			gone = append(gone, d.Number)
 		} else {
 			order = append(order, d.Number)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read documents: %w", err)
+	}
+	for _, d := range views {
+		if err := m.date(ctx, d, checked); err != nil {
+			return nil, nil, err
+		}
 	}
 	return views, append(order, gone...), nil
 }
 
-// view makes the view of a version; checked is the end of the last run that looked at every document.
-func (m *moment) view(ctx context.Context, d models.Document, checked time.Time) (*documentView, error) {
-	view := &documentView{Document: d, good: d.Good()}
-	if !view.good {
-		return view, nil
+// date notes when a good document was last seen; checked is the end of the last run that looked at every document.
+func (m *moment) date(ctx context.Context, d *documentView, checked time.Time) error {
+	if !d.good {
+		return nil
 	}
 	began, err := m.when(ctx, d.FromRun)
-	view.lastSeen = latest(checked, began)
-	return view, err
+	d.lastSeen = latest(checked, began)
+	return err
 }
 
 // seen completes the last time that a document which is not good was.

@@ -42,6 +42,7 @@ type Store struct {
 
 	statements statements
 	index      pageIndex
+	counts     countCache
 }
 
 // Open opens the database that dsn names and brings its schema up to date:

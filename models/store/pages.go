@@ -112,7 +112,7 @@ func (s *Store) pageReader(ctx context.Context, siteID int64, filter models.Page
 		}
 		r.after = &c
 	}
-	if r.views, r.order, err = m.documents(ctx); err != nil {
+	if r.views, r.order, err = m.documents(ctx, 0); err != nil {
 		return nil, err
 	}
 	r.cases, err = m.cases(ctx)

@@ -76,23 +76,35 @@ const interrupted = "interrupted before it was finished"
 
 // BeginRun sweeps what an interrupted run left, gives the new run its number and stores it unfinished.
 func (s *Store) BeginRun(ctx context.Context, lease models.Lease, siteID int64, run models.Run) (models.Run, error) {
-	site, err := s.siteRow(ctx, siteID)
-	if err != nil {
-		return run, fmt.Errorf("begin run: %w", err)
-	}
-	if site.StagedRun != 0 {
+	err := s.begin(ctx, lease, siteID, &run)
+	if errors.Is(err, errStaged) {
 		if err := s.sweep(ctx, lease, siteID); err != nil {
 			return run, fmt.Errorf("sweep after an interrupted run: %w", err)
 		}
+		err = s.begin(ctx, lease, siteID, &run)
 	}
-	run.SiteID, run.Site = siteID, site.Name
-	err = s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
+	if err != nil {
+		return run, fmt.Errorf("begin run: %w", err)
+	}
+	return run, nil
+}
+
+// errStaged means that the site still has rows of a run that never finished.
+var errStaged = errors.New("an interrupted run left rows")
+
+func (s *Store) begin(ctx context.Context, lease models.Lease, siteID int64, run *models.Run) error {
+	return s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
+		var site siteRow
 		if err := tx.Where("id = ? AND removed_at IS NULL", siteID).Take(&site).Error; err != nil {
 			if errors.Is(err, gorm.ErrRecordNotFound) {
 				return notFound("site", siteID)
 			}
 			return err
 		}
+		if site.StagedRun != 0 {
+			return errStaged
+		}
+		run.SiteID, run.Site = siteID, site.Name
 		run.ID = site.LastRun + 1
 		run.Baseline = run.Baseline || site.CurrentRun == 0
 		taken := tx.Exec("UPDATE sites SET last_run = ?, staged_run = ? WHERE id = ? AND last_run = ?", run.ID, run.ID, siteID, site.LastRun)
@@ -109,16 +121,12 @@ func (s *Store) BeginRun(ctx context.Context, lease models.Lease, siteID int64, 
 				return err
 			}
 		}
-		row, err := newRunRow(run)
+		row, err := newRunRow(*run)
 		if err != nil {
 			return err
 		}
 		return tx.Create(&row).Error
 	})
-	if err != nil {
-		return run, fmt.Errorf("begin run: %w", err)
-	}
-	return run, nil
 }
 
 // Finish makes a run visible: its record, the site's pointer, live count and next time, and the triggers it served,
@@ -174,13 +182,14 @@ func (s *Store) finishedBefore(tx *gorm.DB, run models.Run, try int) error {
 
 // FailRun records that a run ended by our own failure and takes back what it staged. Readers stay where they were.
 func (s *Store) FailRun(ctx context.Context, lease models.Lease, siteID, run int64, message string) error {
-	if err := s.sweep(ctx, lease, siteID); err != nil {
+	site, err := s.siteRow(ctx, siteID)
+	if err == nil && site.StagedRun == run { // else a later run is under way, or the sweep was made already
+		err = s.sweep(ctx, lease, siteID)
+	}
+	if err != nil {
 		return fmt.Errorf("fail run %d: %w", run, err)
 	}
-	err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
-		if err := tx.Exec("UPDATE sites SET staged_run = 0 WHERE id = ? AND staged_run = ?", siteID, run).Error; err != nil {
-			return err
-		}
+	err = s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
 		return tx.Exec("UPDATE runs SET error = ?, finished_at = ? WHERE site_id = ? AND run = ? AND finished_at IS NULL",
 			message, now(), siteID, run).Error
 	})

@@ -110,8 +110,8 @@ func judge(p *models.Page, d *documentView, run, first int64) (string, models.Co
 	c := models.Confidence{Listing: confidenceListing, Membership: confidenceMembership, Identity: confidenceIdentity}
 	if p.Lastmod != nil {
 		c.Lastmod = confidenceLastmod
-		if d != nil && d.LastmodTrust > 0 {
-			c.Lastmod *= d.LastmodTrust
+		if d != nil && d.Trust > 0 {
+			c.Lastmod *= d.Trust
 		}
 	}
 	freshness := "fresh"
