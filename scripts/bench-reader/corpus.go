@@ -47,9 +47,9 @@ func document(pretty, rich bool) []byte {
 		fmt.Fprintf(&b, "%s%s<lastmod>%04d-%02d-%02dT%02d:%02d:%02d+02:00</lastmod>%s", tab, tab,
 			2010+i%15, 1+i%12, 1+i%28, i%24, i%60, i*7%60, nl)
 		if rich {
-			for lang, folder := range map[string]string{"en": "", "de": "de/", "fr-CA": "fr-ca/"} {
+			for _, lang := range [][2]string{{"en", ""}, {"de", "de/"}, {"fr-CA", "fr-ca/"}} {
 				fmt.Fprintf(&b, "%s%s<xhtml:link rel=\"alternate\" hreflang=\"%s\" href=\"https://www.example-shop.org/%s%s\" />%s",
-					tab, tab, lang, folder, path, nl)
+					tab, tab, lang[0], lang[1], path, nl)
 			}
 			for j := range 1 + i%3 {
 				fmt.Fprintf(&b, "%s%s<image:image>%s%s%s%s<image:loc>https://www.example-shop.org/wp-content/uploads/%04d/%02d/%s-%s-%d-%d.jpg</image:loc>%s%s%s</image:image>%s",

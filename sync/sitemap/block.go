@@ -24,11 +24,22 @@ type blocks struct {
 	objects    []DataObject
 	image      *Image // that is open
 	video      *Video
-	identity   []byte   // of the open image's loc
-	sum        blockSum // of the blocks that were read
+	// Whether an alternate has more than hreflang and href, an image more than loc. Elements of the two slices behind
+	// their length are zero but for these fields, which the quick way relies on.
+	richAlternate, richImage bool
+
+	identity []byte   // of the open image's loc
+	sum      blockSum // of the blocks that were read
 }
 
 func (b *blocks) reset() {
+	if b.richAlternate {
+		clear(b.alternates)
+	}
+	if b.richImage {
+		clear(b.images)
+	}
+	b.richAlternate, b.richImage = false, false
 	b.images, b.videos, b.alternates, b.objects = b.images[:0], b.videos[:0], b.alternates[:0], b.objects[:0]
 	b.image, b.video, b.identity, b.sum = nil, nil, nil, 0
 }
@@ -156,6 +167,7 @@ func (r *Reader) readAlternate(pos int) {
 	}
 	if len(a.Href) > 0 {
 		b.alternates = append(b.alternates, a)
+		b.richAlternate = b.richAlternate || len(a.Media)+len(a.Rel)+len(a.Type) > 0
 		r.d.Alternates = b.alternates
 		r.canon = appendAlternate(r.canon[:0], &a)
 		b.sum.add(r.canon, identity)

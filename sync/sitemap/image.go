@@ -66,6 +66,7 @@ func (r *Reader) openInImage(fam family, el element, pos int) {
 		return
 	}
 	r.report(codeImageWithdrawn, pos, r.tag.name)
+	r.entry.blocks.richImage = true
 	if len(*field) > 0 {
 		r.report(codeElementRepeated, pos, r.tag.name)
 		r.skipElement()

@@ -11,6 +11,8 @@ type swift struct {
 	version      uint32
 	image, xhtml bool
 	misses       int
+	sawLink      bool // the document's extensions name them
+	sawImage     bool
 	seeds        [16]languageSeed
 }
 
@@ -122,19 +124,26 @@ func (r *Reader) quickLink(lang, href []byte, size int) int {
 	if !languageTag(lang) || len(blocks.alternates) >= r.opt.MaxAlternates {
 		return 0
 	}
-	if len(blocks.alternates) == 0 {
+	n := len(blocks.alternates)
+	if n == 0 && !r.swift.sawLink {
+		r.swift.sawLink = true
 		r.extension(extXHTML)
 	}
-	blocks.alternates = append(blocks.alternates, Alternate{Hreflang: lang, Href: href})
+	if n < cap(blocks.alternates) {
+		blocks.alternates = blocks.alternates[:n+1]
+		a := &blocks.alternates[n]
+		a.Hreflang, a.Href = lang, href
+	} else {
+		blocks.alternates = append(blocks.alternates, Alternate{Hreflang: lang, Href: href})
+	}
 	r.d.Alternates = blocks.alternates
-	blocks.sum.addSeeded(r.swift.seed(lang, len(blocks.alternates)), href)
+	blocks.sum.addSeeded(r.swift.seed(lang, n), href)
 	return size
 }
 
 // languageSeed remembers the seed of alternates in one language.
 type languageSeed struct {
-	lang [8]byte
-	n    int
+	lang uint64 // as eight bytes; zero when it is longer
 	seed uint64
 }
 
@@ -142,15 +151,19 @@ type languageSeed struct {
 // order, the place in the entry finds the one that was computed before.
 func (s *swift) seed(lang []byte, place int) uint64 {
 	known := &s.seeds[place%len(s.seeds)]
-	if known.n == len(lang) && string(known.lang[:known.n]) == string(lang) {
-		return known.seed
+	key := uint64(0)
+	if len(lang) <= 8 {
+		for _, c := range lang {
+			key = key<<8 | uint64(c)
+		}
+		if known.lang == key {
+			return known.seed
+		}
 	}
-	seed := xxh3.Hash(appendAlternate(nil, &Alternate{Hreflang: lang}))
-	if len(lang) <= len(known.lang) {
-		known.n = copy(known.lang[:], lang)
-		known.seed = seed
-	}
-	return seed
+	var fields [64]byte // a language tag has at most 35 bytes
+	c := append(appendLower(append(fields[:0], 'a'), lang), 0, 0, 0, 0)
+	*known = languageSeed{key, xxh3.Hash(c)}
+	return known.seed
 }
 
 // quickImage reads the image:image at the start of b, which must hold a loc and nothing else, and returns its size.
@@ -175,10 +188,17 @@ func (r *Reader) quickImage(b []byte) int {
 	if rest = b[i:]; len(rest) < 14 || string(rest[:14]) != "</image:image>" || len(blocks.images) >= r.opt.MaxImages {
 		return 0
 	}
-	if len(blocks.images) == 0 {
+	k := len(blocks.images)
+	if k == 0 && !r.swift.sawImage {
+		r.swift.sawImage = true
 		r.extension(extImage)
 	}
-	blocks.images = append(blocks.images, Image{Loc: loc})
+	if k < cap(blocks.images) {
+		blocks.images = blocks.images[:k+1]
+		blocks.images[k].Loc = loc
+	} else {
+		blocks.images = append(blocks.images, Image{Loc: loc})
+	}
 	r.d.Images = blocks.images
 	blocks.sum.addSeeded(bareImage, loc)
 	return i + 14
