@@ -24,11 +24,9 @@ func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) er
 			d.same = true
 			return nil
 		}
-		if err := r.o.Store.Unstage(ctx, r.lease, r.site.ID, r.record.ID, d.Number); err != nil {
-			return fmt.Errorf("undo the first walk: %w", err)
+		if err := r.undo(ctx, d); err != nil {
+			return err
 		}
-		r.total.Add(-d.diff.appearedCount)
-		d.staged, d.diff = false, documentDiff{}
 	}
 	switch {
 	case d.alias:
@@ -61,9 +59,20 @@ func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) er
 	return r.diff(ctx, d, v, b, partial)
 }
 
-// saveVersion stores a version unless the stored one says the same. Validators alone change in place.
+// undo takes back what an earlier walk of this run wrote of a document.
+func (r *run) undo(ctx context.Context, d *document) error {
+	if err := r.o.Store.Unstage(ctx, r.lease, r.site.ID, r.record.ID, d.Number); err != nil {
+		return fmt.Errorf("undo the first walk: %w", err)
+	}
+	r.total.Add(-d.diff.appearedCount)
+	d.staged, d.diff = false, documentDiff{}
+	return nil
+}
+
+// saveVersion stores a version unless the stored one says the same of a document that the same index lists: an index that
+// did not change has the children that are stored under it. Validators alone change in place.
 func (r *run) saveVersion(ctx context.Context, d *document, v models.DocumentVersion) error {
-	if d.previous != nil && sameVersion(d.previous, &v) && d.FromRun < r.record.ID {
+	if d.previous != nil && sameVersion(d.previous, &v) && d.FromRun < r.record.ID && d.Parent == d.listedBy {
 		if d.previous.ETag != v.ETag || d.previous.LastModified != v.LastModified {
 			if err := r.o.Store.SaveValidators(ctx, r.lease, r.site.ID, d.Number, v.ETag, v.LastModified); err != nil {
 				return fmt.Errorf("save validators: %w", err)
@@ -149,6 +158,11 @@ func (r *run) remember(diff *documentDiff) {
 
 // drop diffs a document that a complete walk no longer lists: every page it declared has left it.
 func (r *run) drop(ctx context.Context, d *document) error {
+	if d.staged { // an earlier walk of this run did find it
+		if err := r.undo(ctx, d); err != nil {
+			return err
+		}
+	}
 	b := r.benches.Get().(*bench)
 	defer r.benches.Put(b)
 	b.found.reset()

@@ -77,7 +77,7 @@ func (r *run) fetchURL(ctx context.Context, d *document, b *bench, at string, be
 func (r *run) read(d *document, a answer, b *bench) (got reading) {
 	got.requests, got.bytes = int64(a.Attempts), int64(len(b.wire))
 	got.version = models.DocumentVersion{Status: a.Status, FinalURL: a.FinalURL, ContentType: a.ContentType,
-		ETag: a.ETag, LastModified: a.LastModified, FetchedAt: micros(a.FetchedAt), ObservedAt: micros(a.ObservedAt),
+		ETag: a.ETag, LastModified: settled(a.Result), FetchedAt: micros(a.FetchedAt), ObservedAt: micros(a.ObservedAt),
 		Lastmod: d.declared}
 	switch {
 	case a.Outcome == fetch.NotModified && a.before != nil:
@@ -92,6 +92,23 @@ func (r *run) read(d *document, a answer, b *bench) (got reading) {
 		r.parse(d, b, a.Result, a.cut, &got)
 	}
 	return got
+}
+
+// settled gives Last-Modified, which counts seconds, unless that second was not over yet: the document may change again
+// within it, and the server would call both the same (RFC 9110 section 8.8.2.2).
+func settled(res *fetch.Result) string {
+	modified, err := http.ParseTime(res.LastModified)
+	if err != nil || res.Header == nil {
+		return res.LastModified
+	}
+	asked := res.FetchedAt
+	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+		asked = date // the sender's own clock
+	}
+	if asked.Sub(modified) < 2*time.Second && asked.Sub(modified) > -2*time.Second {
+		return ""
+	}
+	return res.LastModified
 }
 
 func micros(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
