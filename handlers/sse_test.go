@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -186,7 +187,7 @@ func TestServe_StopsWithOpenStreams(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(f *fixture) { f.deps.OpenLocal = true })
 	base, stop := f.serve(t)
-	next, _ := events(t, base+"/api/v1/sites/1/progress")
+	next, open := events(t, base+"/api/v1/sites/1/progress")
 	if name, _, _, _ := next(); name != "idle" {
 		t.Fatal(name)
 	}
@@ -195,6 +196,9 @@ func TestServe_StopsWithOpenStreams(t *testing.T) {
 	}
 	if _, _, _, ok := next(); ok {
 		t.Error("the stream goes on")
+	}
+	if _, err := io.ReadAll(open.Body); err != nil {
+		t.Errorf("the stream was cut, not ended: %v", err)
 	}
 	r := f.request("GET", "/readyz", "")
 	if r.StatusCode != 503 || r.Header.Get("Retry-After") == "" {
