@@ -94,17 +94,17 @@ func (r *run) saveVersion(ctx context.Context, d *document, v models.DocumentVer
 func (r *run) diff(ctx context.Context, d *document, v models.DocumentVersion, b *bench, partial bool) error {
 	b.found.index()
 	v.FirstKey, v.LastKey = b.found.ends()
-	var stored []models.Listing
+	b.stored = b.stored[:0]
 	if d.known {
 		err := r.o.Store.Listings(ctx, r.site.ID, d.Number, func(l models.Listing) error {
-			stored = append(stored, l)
+			b.stored = append(b.stored, l)
 			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("read listings: %w", err)
 		}
 	}
-	d.diff = diffDocument(stored, &b.found, r.missingFrom(d.Number), r.record.ID, partial)
+	d.diff = diffDocument(b.stored, &b.found, r.missingFrom(d.Number), r.record.ID, partial)
 	if err := r.lastmods(ctx, d, &v, &b.found); err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ type child struct {
 type bench struct {
 	reader *sitemap.Reader
 	found  collection
+	stored []models.Listing // what a diff reads of the database
 	wire   []byte
 }
 
