@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if dsn := os.Getenv(writeForEver); dsn != "" {
+		fmt.Println("error", endless(dsn, os.Stdout))
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
