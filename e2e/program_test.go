@@ -137,12 +137,15 @@ type runResult struct {
 	Counts  struct {
 		Live, Added, Removed, Changed, Moved, Unchanged, Pending, Held, Stale, Restored int
 	} `json:"counts"`
-	Findings []struct {
-		Code     string `json:"code"`
-		Document string `json:"document"`
-		Text     string `json:"text"`
-	} `json:"findings"`
-	code int
+	Findings []finding `json:"findings"`
+	code     int
+}
+
+// finding is a finding of *Run*.
+type finding struct {
+	Code     string `json:"code"`
+	Document string `json:"document"`
+	Text     string `json:"text"`
 }
 
 // page is *Page* of CONTRACT, as far as these tests read it.

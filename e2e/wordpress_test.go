@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -220,21 +219,28 @@ func checkHistory(t *testing.T, name string, states []page) {
 	}
 }
 
-// TestWordPress_WithoutAnyPost: some versions answer the whole sitemap of a site without posts with status 404 and a
-// valid body; the body decides.
+// TestWordPress_WithoutAnyPost: WordPress 7.1.0 answered the whole sitemap of a site without posts with status 404 and a
+// valid body. The body decides.
 func TestWordPress_WithoutAnyPost(t *testing.T) {
 	s := siteFrom(t, "SITEMAPD_TEST_WP_EMPTY_URL", "SITEMAPD_TEST_WP_EMPTY_PHP")
+	t.Cleanup(func() { s.set(t, "option", "sd_sitemap_404", "") })
 	for name, p := range programs(t) {
-		r := p.sync(t, s.url)
-		if r.Verdict != "complete" {
+		s.set(t, "option", "sd_sitemap_404", "")
+		if r := p.sync(t, s.url); r.Verdict != "complete" {
 			t.Errorf("%s: verdict %s (%s)", name, r.Verdict, r.Reason)
 		}
 		same(t, name, s.list(t), p.live(t, s.url, 0))
-		codes := map[string]bool{}
-		for _, f := range r.Findings {
-			codes[f.Code] = true
+
+		s.set(t, "option", "sd_sitemap_404", "1")
+		s.act(t, "publish", "A page more for "+name, "page")
+		r := p.sync(t, s.url)
+		if r.Verdict != "complete" || r.Counts.Added != 1 || r.Counts.Removed+r.Counts.Pending+r.Counts.Held > 0 {
+			t.Errorf("%s: served as 404: verdict %s (%s), counts %+v", name, r.Verdict, r.Reason, r.Counts)
 		}
-		t.Logf("%s on WordPress %s: findings %v", name, os.Getenv("SITEMAPD_TEST_WP_VERSION"), slices.Sorted(maps.Keys(codes)))
+		same(t, name+" served as 404", s.list(t), p.live(t, s.url, 0))
+		if !slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Code == "served-as-404" }) {
+			t.Errorf("%s: no finding served-as-404 among %v", name, r.Findings)
+		}
 	}
 }
 

@@ -266,7 +266,8 @@ function sd_do_list() {
 			$urls[] = array( 'url' => get_term_link( (int) $term, $taxonomy ) );
 		}
 	}
-	$authored = array_diff( $types, array( 'page' ) );
+	// Pages make an author until 6.1 and no longer in 6.4.
+	$authored = version_compare( get_bloginfo( 'version' ), '6.2', '<' ) ? $types : array_diff( $types, array( 'page' ) );
 	foreach ( $wpdb->get_col( "SELECT DISTINCT post_author FROM $wpdb->posts WHERE post_status = 'publish' AND post_type IN ('" . implode( "','", array_map( 'esc_sql', $authored ) ) . "')" ) as $author ) {
 		$urls[] = array( 'url' => get_author_posts_url( (int) $author ) );
 	}

@@ -38,3 +38,14 @@ add_filter(
 	10,
 	3
 );
+// With this option sitemaps are answered with status 404 and their usual body, as WordPress 7.1.0 did on a site without
+// posts, and as every version does for numbered files beyond the pages of the blog.
+add_action(
+	'template_redirect',
+	function () {
+		if ( get_query_var( 'sitemap' ) && get_option( 'sd_sitemap_404' ) ) {
+			status_header( 404 );
+		}
+	},
+	0
+);
