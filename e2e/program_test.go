@@ -23,8 +23,11 @@ import (
 // programFolder holds the built program; TestMain removes it.
 var programFolder string
 
-// buildProgram builds sitemapd once for all tests.
+// buildProgram builds sitemapd once for all tests, unless SITEMAPD_TEST_BIN names it.
 var buildProgram = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("SITEMAPD_TEST_BIN"); path != "" {
+		return path, nil
+	}
 	dir, err := os.MkdirTemp("", "sitemapd-e2e")
 	if err != nil {
 		return "", err

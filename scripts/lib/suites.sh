@@ -46,7 +46,8 @@ suite_vet() { go vet ./...; }
 
 # The released program: static, and it says its version.
 suite_build() {
-  CGO_ENABLED=0 go build -o "$SD_TMP/sitemapd" ./cmd/sitemapd && "$SD_TMP/sitemapd" version
+  CGO_ENABLED=0 go build -o "$SD_TMP/sitemapd" ./cmd/sitemapd && "$SD_TMP/sitemapd" version &&
+    export SITEMAPD_TEST_BIN=$SD_TMP/sitemapd # for the end-to-end tests
 }
 
 # All Go tests; what needs a server skips itself.
