@@ -60,7 +60,7 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 const timesAsIntegers = "&_time_integer_format=unix_micro&_inttotime=1&_timezone=UTC"
 
 func sqliteDSN(path string, cache int, more string) string {
-	return fmt.Sprintf("file:%s?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_pragma=cache_size(-%d)%s",
+	return fmt.Sprintf("file:%s?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_pragma=journal_size_limit(67108864)&_pragma=cache_size(-%d)%s",
 		(&url.URL{Path: path}).EscapedPath(), cache, more)
 }
 

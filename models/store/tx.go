@@ -13,16 +13,22 @@ import (
 	"github.com/sitemapd/sitemapd/models"
 )
 
-// tries is how often a transaction is tried in all.
-const tries = 10
+const (
+	// tries is how often a transaction is tried in all.
+	tries = 10
+	// triesFor bounds the time in which a new try may begin: one try alone may wait for a lock as long as the database
+	// lets it (10 s on SQLite, 15 s on MySQL).
+	triesFor = 45 * time.Second
+)
 
 // write runs fn in a transaction and, when it fails for a passing reason (a deadlock, a lost connection, a busy
 // file), tries the whole of it anew. fn must return every statement's error: a server may have rolled back already,
 // and a commit of nothing succeeds. try counts from 0; from 1 on an earlier try may have been committed.
 func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB, try int) error) error {
+	began := time.Now()
 	for try := 0; ; try++ {
 		err := s.once(ctx, func(tx *gorm.DB) error { return fn(tx, try) })
-		if err == nil || try+1 == tries || !passing(err) && !errors.Is(err, errAgain) {
+		if err == nil || try+1 == tries || time.Since(began) > triesFor || !passing(err) && !errors.Is(err, errAgain) {
 			return hinted(err)
 		}
 		// 5 ms doubled up to 1 s, with full jitter, so that two that met do not meet again.

@@ -133,3 +133,24 @@ func dueSites(t *testing.T, open func() *store.Store) {
 		t.Errorf("%d sites are due after one was planned for never, %v; want 2", len(due), err)
 	}
 }
+
+func purge(t *testing.T, open func() *store.Store) {
+	f, ctx := settled(t, open()), t.Context()
+	other := NewSite(t, f.Store, "other.example")
+	run := other.Begin()
+	other.SaveDocument(run, 1, models.VerdictComplete)
+	other.Stage(run, 1, nil, []models.Declaration{Page(pageA, "1")})
+	other.Finish(run)
+	if err := f.Store.PurgeSite(ctx, f.Site.ID); !errors.Is(err, models.ErrConflict) {
+		t.Errorf("a site is purged that was not removed: %v", err)
+	}
+	f.must(f.Store.RemoveSite(ctx, f.Site.ID))
+	f.must(f.Store.PurgeSite(ctx, f.Site.ID))
+	if err := f.Store.PurgeSite(ctx, f.Site.ID); !errors.Is(err, models.ErrNotFound) {
+		t.Errorf("a site is purged twice: %v", err)
+	}
+	if rows := f.Listed(1, 2); len(rows) != 0 {
+		t.Errorf("%d rows are left", len(rows))
+	}
+	same(t, "the other site", []string{"live " + pageA}, other.States(models.AsOf{}))
+}
