@@ -235,10 +235,24 @@ func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 			}
 			return plan.NextN(time.Now(), 5), nil
 		},
+		Discover: func(ctx context.Context, url string, all bool) (models.Site, handlers.Probe, error) {
+			site, probe, err := syncer.Discover(ctx, d.client, url, all)
+			return site, probeOf(probe), err
+		},
 		Ready:     s.Ping,
 		OpenLocal: c.HTTP.OpenLocal, PublicURL: c.PublicURL, TrustedProxies: c.HTTP.TrustedProxies,
 		UserHeader: c.HTTP.UserHeader, RatePerMinute: c.HTTP.RatePerMinute,
 	}
+}
+
+// probeOf shows the HTTP side what probing gave.
+func probeOf(p syncer.Probe) handlers.Probe {
+	out := handlers.Probe{Home: p.Home, Generator: p.Generator, Candidates: []handlers.Candidate{}}
+	for _, c := range p.Candidates {
+		out.Candidates = append(out.Candidates, handlers.Candidate{URL: c.URL, FinalURL: c.FinalURL, Discovery: c.Discovery, Status: c.Status,
+			Root: c.Root, Verdict: c.Verdict, Reason: c.Reason, Entries: c.Entries, Children: c.Children, Chosen: c.Chosen})
+	}
+	return out
 }
 
 // daemonEngine is the engine as the HTTP side sees it: triggers are stored there already, here the loop wakes.
