@@ -13,6 +13,7 @@ function sd_do_install( $posts = 0 ) {
 	$wpdb->hide_errors();
 	$started = microtime( true );
 	wp_install( 'Test site', 'admin', 'admin@example.org', true, '', 'password' );
+	wp_set_current_user( 1 );
 	update_option( 'timezone_string', 'Europe/Berlin' );
 	update_option( 'template', 'plain' );
 	update_option( 'stylesheet', 'plain' );
