@@ -122,6 +122,10 @@ type Options struct {
 	MaxLayers     int   // of gzip; default 3
 	MaxFindings   int   // of one code that are kept with their place; the rest is counted. Default 20
 	MaxProlog     int   // bytes before the root element; default 64 KiB
+
+	// SkipHashes leaves out fingerprints, byte and semantic hash, and with them the search for duplicates: for callers
+	// that only look, such as a probe.
+	SkipHashes bool
 }
 
 func (o Options) withDefaults() Options {

@@ -225,15 +225,14 @@ func (r *Reader) deliver(at place) {
 		return
 	}
 	d.Line, d.Offset = at.line, at.offset
-	c := appendHints(appendClaims(append(r.canon[:0], 'u'), &d.Lastmod), d.Changefreq, d.Priority)
-	if d.HasExtensions() {
-		c = r.entry.blocks.sum.appendTo(append(c, 'X'))
+	if !r.opt.SkipHashes {
+		r.seal(at)
 	}
-	r.canon = c
-	sealPrint(&d.Fingerprint, d.Identity, c)
-	r.record(&d.Fingerprint, at, d.Loc, d.Foreign)
 	if d.Lastmod.State == Valid {
 		doc.Dated++
+	}
+	if d.Foreign {
+		doc.Foreign++
 	}
 	doc.Entries++
 	if r.visit.Declaration != nil {
@@ -241,13 +240,22 @@ func (r *Reader) deliver(at place) {
 	}
 }
 
+// seal computes the declaration's fingerprint and takes it into the document's sums.
+func (r *Reader) seal(at place) {
+	d := &r.d
+	c := appendHints(appendClaims(append(r.canon[:0], 'u'), &d.Lastmod), d.Changefreq, d.Priority)
+	if d.HasExtensions() {
+		c = r.entry.blocks.sum.appendTo(append(c, 'X'))
+	}
+	r.canon = c
+	sealPrint(&d.Fingerprint, d.Identity, c)
+	r.record(&d.Fingerprint, at, d.Loc)
+}
+
 // record takes an entry's fingerprint into the document's sums.
-func (r *Reader) record(f *[16]byte, at place, loc []byte, foreign bool) {
+func (r *Reader) record(f *[16]byte, at place, loc []byte) {
 	if r.prints.add(f) {
 		r.prints.suspect(f, at, loc)
-	}
-	if foreign {
-		r.doc.Foreign++
 	}
 }
 
@@ -267,9 +275,14 @@ func (r *Reader) finishChild() {
 			return
 		}
 		c.Loc, c.Identity, c.Foreign = l.wire, l.identity, l.foreign
-		r.canon = appendClaims(append(r.canon[:0], 's'), &c.Lastmod)
-		sealPrint(&c.Fingerprint, c.Identity, r.canon)
-		r.record(&c.Fingerprint, e.at, c.Loc, c.Foreign)
+		if !r.opt.SkipHashes {
+			r.canon = appendClaims(append(r.canon[:0], 's'), &c.Lastmod)
+			sealPrint(&c.Fingerprint, c.Identity, r.canon)
+			r.record(&c.Fingerprint, e.at, c.Loc)
+		}
+		if c.Foreign {
+			r.doc.Foreign++
+		}
 		if r.hasBase && bytes.Equal(l.identity, r.base.Identity) {
 			r.reportAt(codeSelfReference, e.at, l.wire)
 		}

@@ -137,7 +137,9 @@ func (r *Reader) quickLink(lang, href []byte, size int) int {
 		blocks.alternates = append(blocks.alternates, Alternate{Hreflang: lang, Href: href})
 	}
 	r.d.Alternates = blocks.alternates
-	blocks.sum.addSeeded(r.swift.seed(lang, n), href)
+	if !r.opt.SkipHashes {
+		blocks.sum.addSeeded(r.swift.seed(lang, n), href)
+	}
 	return size
 }
 
@@ -200,6 +202,8 @@ func (r *Reader) quickImage(b []byte) int {
 		blocks.images = append(blocks.images, Image{Loc: loc})
 	}
 	r.d.Images = blocks.images
-	blocks.sum.addSeeded(bareImage, loc)
+	if !r.opt.SkipHashes {
+		blocks.sum.addSeeded(bareImage, loc)
+	}
 	return i + 14
 }

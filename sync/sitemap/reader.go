@@ -103,7 +103,7 @@ func (r *Reader) Read(src io.Reader, base string, m Meta, visit Visitor) (*Docum
 func (r *Reader) reset(src io.Reader, base string, visit Visitor) {
 	r.doc = &Document{Compression: "none", Encoding: "UTF-8", Generator: "unknown"}
 	r.visit, r.err, r.stopped = visit, nil, false
-	r.wire.reset(src, r.opt.MaxBytes)
+	r.wire.reset(src, r.opt.MaxBytes, r.opt.SkipHashes)
 	r.outer.Reset(&r.wire)
 	r.out = inflated{}
 	r.found.reset(r.opt.MaxFindings)
@@ -149,7 +149,7 @@ func (r *Reader) unpack(m Meta) (io.Reader, bool) {
 		n := doc.Layers
 		if n == len(r.layers) {
 			r.layers = append(r.layers, &layer{})
-			r.inner = append(r.inner, bufio.NewReaderSize(nil, 32<<10))
+			r.inner = append(r.inner, bufio.NewReaderSize(nil, 4<<10)) // to peek; larger reads pass by it
 		}
 		r.layers[n].reset(in)
 		r.inner[n].Reset(r.layers[n])
@@ -208,7 +208,9 @@ func (r *Reader) finish(m Meta) {
 	r.drain()
 	cut := r.transferFindings()
 	doc.Bytes, doc.BytesInflated = r.wire.n, r.out.n
-	doc.ByteHash = r.wire.hash.Sum128().Bytes()
+	if !r.opt.SkipHashes {
+		doc.ByteHash = r.wire.hash.Sum128().Bytes()
+	}
 	doc.Generator, doc.GeneratorVersion = r.gen.result()
 	if r.root {
 		r.statusFindings(m)
@@ -219,7 +221,9 @@ func (r *Reader) finish(m Meta) {
 		r.duplicateFindings()
 	}
 	r.verdict(m, cut)
-	doc.SemanticHash = r.prints.semanticHash(doc.Type)
+	if !r.opt.SkipHashes {
+		doc.SemanticHash = r.prints.semanticHash(doc.Type)
+	}
 	doc.Findings = r.found.finish()
 	doc.Validation = r.found.validation(doc)
 }

@@ -203,3 +203,21 @@ func TestRead_AllocatesNothingForAnEntry(t *testing.T) {
 		}
 	}
 }
+
+func TestRead_WithoutHashesSaysTheRest(t *testing.T) {
+	t.Parallel()
+	for _, name := range documents(t) {
+		body, f := load(t, name)
+		options := f.Request.options()
+		want := sitemap.NewReader(options).ReadReport(bytes.NewReader(body), f.Request.base(), f.Request.meta())
+		options.SkipHashes = true
+		got := sitemap.NewReader(options).ReadReport(bytes.NewReader(body), f.Request.base(), f.Request.meta())
+		if want.Counts.Duplicates > 0 {
+			continue
+		}
+		got.ByteHash, got.SemanticHash = want.ByteHash, want.SemanticHash
+		if diff := differ(t, want, got); diff != "" {
+			t.Errorf("%s (-with +without hashes):\n%s", name, diff)
+		}
+	}
+}

@@ -16,16 +16,18 @@ type wire struct {
 	n    int64
 	max  int64
 	hash *xxh3.Hasher
-	err  error // what ended the stream, nil for a clean end
-	over bool  // the limit of bytes was reached
+
+	skipHash bool
+	err      error // what ended the stream, nil for a clean end
+	over     bool  // the limit of bytes was reached
 }
 
-func (w *wire) reset(src io.Reader, max int64) {
+func (w *wire) reset(src io.Reader, max int64, skipHash bool) {
 	if w.hash == nil {
 		w.hash = xxh3.New()
 	}
 	w.hash.Reset()
-	*w = wire{src: src, max: max, hash: w.hash}
+	*w = wire{src: src, max: max, hash: w.hash, skipHash: skipHash}
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -46,7 +48,9 @@ func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.src.Read(p)
 	if n > 0 {
 		w.n += int64(n)
-		_, _ = w.hash.Write(p[:n])
+		if !w.skipHash {
+			_, _ = w.hash.Write(p[:n])
+		}
 	}
 	if err != nil && err != io.EOF {
 		w.err = err
