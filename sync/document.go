@@ -22,6 +22,7 @@ type document struct {
 	declared        *models.Lastmod         // what the index says of it in this walk
 	visited         bool                    // in this walk
 	alias           bool                    // redirected to a document that the walk reads anyway
+	listedBy        int32                   // parent as it is stored
 	failed          bool                    // in this walk: not read completely
 	same            bool                    // in this walk: nothing to diff
 	staged          bool                    // this run wrote rows of it

@@ -68,7 +68,7 @@ func keepRecord(v, before *models.DocumentVersion) {
 
 func changedPicks(found *collection, add []pick, run int64) (picks []pick, keys []models.Key) {
 	for _, p := range add {
-		if p.firstRun < run && p.role != models.RoleForeign {
+		if p.firstRun < run && p.role == models.RoleDeclaration {
 			picks = append(picks, p)
 			keys = append(keys, found.at(int(p.entry)).key)
 		}

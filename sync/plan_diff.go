@@ -103,7 +103,7 @@ func (d *documentDiff) meet(row models.Listing, e *entry, at int32, missing map[
 		d.kept++
 		return
 	}
-	if role == row.Role && role != models.RoleForeign {
+	if role == row.Role && role == models.RoleDeclaration { // duplicates change without a word
 		d.changed++
 	}
 	d.close = append(d.close, row.Key)

@@ -96,7 +96,9 @@ func (p Policy) carryOn(c *models.Removal, confirmAfter, releaseAfter time.Durat
 		p.remove(c, proof, fmt.Sprintf("held for %s while complete walks agreed", releaseAfter))
 	case c.Stage == models.StageHeld || c.Stage == models.StageRejected:
 		return false
-	case held != "":
+	case c.Stage == models.StageLeftWindow && !proof.vouched: // a window that goes on agrees with itself
+		return false
+	case held != "" && c.Stage != models.StageLeftWindow:
 		c.Stage, c.HeldRun, c.Reason = models.StageHeld, proof.run, held
 	case proof.vouched:
 		p.remove(c, proof, "a hook said that it is gone, and a complete walk misses it")
@@ -123,8 +125,15 @@ func windowLeft(row models.Declaration, before, now *models.DocumentVersion, dif
 		return newsDate(row.Extensions, now.ObservedAt)
 	}
 	full := before != nil && before.Entries == now.Entries && now.Entries >= 10 && diff.appearedCount >= int64(len(diff.left))
-	newest := strings.HasPrefix(now.Generator, "seo_framework") || now.Entries%50 == 0
-	return full && newest && row.Lastmod != nil && !diff.oldest.IsZero() && !row.Lastmod.Instant.After(diff.oldest)
+	return full && newestOnly(now) && row.Lastmod != nil && !diff.oldest.IsZero() && !row.Lastmod.Instant.After(diff.oldest)
+}
+
+// newestOnly tells whether a document may hold the newest pages alone: The SEO Framework's does, and so may one of an
+// unknown program with a round number of entries. WordPress itself, Yoast, Rank Math and the others list everything; what
+// leaves a full file of theirs was unpublished.
+func newestOnly(v *models.DocumentVersion) bool {
+	name, _, _ := strings.Cut(v.Generator, " ")
+	return name == "seo_framework" || (name == "" || name == "unknown") && v.Entries%50 == 0
 }
 
 // newsDate tells whether an article's own publication date is older than the window.

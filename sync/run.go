@@ -176,7 +176,7 @@ func (r *run) prepare(ctx context.Context) error {
 	r.documents = make(map[models.Key]*document, len(stored))
 	for _, d := range stored {
 		version := d.DocumentVersion
-		r.documents[d.Key] = &document{Document: d, known: true, previous: &version}
+		r.documents[d.Key] = &document{Document: d, known: true, previous: &version, listedBy: d.Parent}
 		r.numbers = max(r.numbers, d.Number)
 	}
 	removals, err := r.o.Store.Removals(ctx, r.site.ID)

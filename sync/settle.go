@@ -4,13 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"net/http"
 	"slices"
-	"sort"
-	"time"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -32,6 +27,7 @@ type settlement struct {
 	postponed []place             // absences that a targeted run may not judge
 	waiting   map[models.Key]bool // undecided removals that a targeted run may not judge
 
+	windowed map[place]bool // missing pages that a rolling window left behind
 	migrated map[place]move // missing pages that a move of the whole site took along
 	renamed  map[place]move // missing pages that redirect to a listed one
 	answers  map[place]int  // what missing pages answered when they were asked, by status
@@ -220,6 +216,9 @@ func (r *run) settle(ctx context.Context, s *settlement) error {
 		if err := r.moves(ctx, s); err != nil {
 			return err
 		}
+		if err := r.windows(ctx, s); err != nil {
+			return err
+		}
 	}
 	r.tally(s)
 	if err := r.remove(ctx, s, verdict == models.VerdictComplete); err != nil {
@@ -314,277 +313,11 @@ func (r *run) tally(s *settlement) {
 	c.Moved = s.moved
 	c.Restored = s.restored
 	for key := range s.back {
-		if r.undecided[key].Stage != models.StageRejected { // a person had it listed again before
+		if gone(r.undecided[key]) {
 			c.Restored++
 		}
 	}
 	c.Added = appeared - s.known - s.restored - int64(len(s.migrated))
-}
-
-// remove moves every removal on and opens those of pages missing for the first time.
-func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
-	c := &r.record.Counts
-	proof := walkProof{run: r.record.ID, now: r.record.StartedAt, complete: complete}
-	var opened int64
-	if complete {
-		opened = int64(len(s.missing) - len(s.migrated))
-	}
-	c.Live = r.site.Live + c.Added + c.Restored - opened
-	held := r.o.Policy.judge(r.absence(s, complete))
-	var changed []models.Removal
-	for key := range s.back {
-		removal := *r.undecided[key]
-		removal.Stage, removal.DecidedRun, removal.Reason = models.StageRestored, proof.run, "listed again"
-		changed = append(changed, removal)
-	}
-	confirmAfter := orElse(r.site.Settings.ConfirmAfter, r.o.Policy.ConfirmAfter)
-	releaseAfter := orElse(r.site.Settings.ReleaseAfter, r.o.Policy.ReleaseAfter)
-	closing := map[int32][]models.Key{}
-	undecided := map[string]int64{}
-	for key := range s.lost {
-		removal := *r.undecided[key]
-		proof.confirmed, proof.vouched = s.twice, r.vouched[key]
-		if r.o.Policy.carryOn(&removal, confirmAfter, releaseAfter, proof, held.why(removal.Document)) {
-			changed = append(changed, removal)
-		}
-		r.decided(&removal, closing, undecided)
-	}
-	for key := range s.waiting {
-		undecided[r.undecided[key].Stage]++
-	}
-	slices.SortFunc(changed, func(a, b models.Removal) int { return bytes.Compare(a.Key[:], b.Key[:]) })
-	if err := r.saveRemovals(ctx, changed); err != nil {
-		return err
-	}
-	if complete {
-		if err := r.open(ctx, s, proof, held, closing, undecided); err != nil {
-			return err
-		}
-	}
-	for _, number := range sortedKeys(closing) {
-		if err := r.o.Store.StageDocument(ctx, r.lease, r.site.ID, r.record.ID, number, sortKeys(closing[number]), nil); err != nil {
-			return fmt.Errorf("close removed pages of document %d: %w", number, err)
-		}
-	}
-	c.Pending = undecided[models.StagePending] + undecided[models.StageApproved]
-	c.Held = undecided[models.StageHeld]
-	c.Stale = undecided[models.StageLeftWindow]
-	return nil
-}
-
-// begin opens the case of a page missing for the first time, or decides it where the page is known to live on.
-func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held string) models.Removal {
-	at := place{row.Key, row.Document}
-	proof.confirmed, proof.vouched = s.twice && s.agreed[at], r.vouched[row.Key]
-	removal := r.o.Policy.openCase(row, proof, held)
-	if m, ok := s.migrated[at]; ok {
-		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageMigrated, proof.run, 0
-		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "the whole site moved"
-	}
-	if m, ok := s.renamed[at]; ok {
-		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageMoved, proof.run, 0
-		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "redirects to a page that is listed"
-		r.record.Counts.Moved++
-	}
-	if removal.Stage == models.StagePending && r.rolled(row) {
-		removal.Stage, removal.Reason = models.StageLeftWindow, "left a rolling window (news, or the newest pages alone), which says nothing of the page itself"
-	}
-	if s.answers[at] == http.StatusGone && removal.Stage == models.StagePending {
-		r.o.Policy.remove(&removal, proof, "not listed by a complete walk, and the page itself answers 410 Gone")
-	}
-	return removal
-}
-
-// rolled tells whether a page left its document because a window moved on: a news sitemap holds two days, some plugins
-// list their newest pages alone.
-func (r *run) rolled(row models.Declaration) bool {
-	d := r.byNumber(row.Document)
-	if d == nil || d.Verdict == models.VerdictGone {
-		return false
-	}
-	return windowLeft(row, d.previous, &d.DocumentVersion, d.diff)
-}
-
-func (r *run) byNumber(number int32) *document {
-	for _, d := range r.documents {
-		if d.Number == number {
-			return d
-		}
-	}
-	return nil
-}
-
-// decided books one removal: its row closed, or counted by its stage.
-func (r *run) decided(removal *models.Removal, closing map[int32][]models.Key, undecided map[string]int64) {
-	switch removal.Stage {
-	case models.StageRemoved:
-		r.record.Counts.Removed++
-	case models.StageMoved, models.StageMigrated:
-	default:
-		undecided[removal.Stage]++
-		return
-	}
-	closing[removal.Document] = append(closing[removal.Document], removal.Key)
-}
-
-// open begins removals document by document, so that memory follows one portion.
-func (r *run) open(ctx context.Context, s *settlement, proof walkProof, held guard, closing map[int32][]models.Key, undecided map[string]int64) error {
-	byDocument := map[int32][]models.Key{}
-	for _, p := range s.missing {
-		byDocument[p.document] = append(byDocument[p.document], p.key)
-	}
-	for _, number := range sortedKeys(byDocument) {
-		for portion := range slices.Chunk(byDocument[number], lookupKeys) {
-			rows, err := r.o.Store.Rows(ctx, r.site.ID, number, portion)
-			if err != nil {
-				return fmt.Errorf("read rows of document %d: %w", number, err)
-			}
-			cases := make([]models.Removal, 0, len(rows))
-			for _, row := range rows {
-				removal := r.begin(s, row, proof, held.why(number))
-				r.decided(&removal, closing, undecided)
-				cases = append(cases, removal)
-			}
-			if err := r.saveRemovals(ctx, cases); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (r *run) saveRemovals(ctx context.Context, cases []models.Removal) error {
-	for portion := range slices.Chunk(cases, lookupKeys) {
-		if err := r.o.Store.SaveRemovals(ctx, r.lease, r.site.ID, r.record.ID, portion); err != nil {
-			return fmt.Errorf("save removals: %w", err)
-		}
-	}
-	return nil
-}
-
-// known is how many pages the site listed before the run, those whose removal is undecided included.
-func (r *run) known() int64 {
-	known := r.site.Live
-	for _, c := range r.undecided {
-		if c.Stage != models.StageRejected { // those count as listed
-			known++
-		}
-	}
-	return known
-}
-
-// absence sums up what is missing, for the guard. Removals already held or approved do not count again.
-func (r *run) absence(s *settlement, complete bool) absence {
-	a := absence{byDocument: map[int32]int64{}, listed: map[int32]int64{}}
-	if !complete {
-		return a
-	}
-	a.known = r.known()
-	a.remaining = r.record.Counts.Live
-	for _, d := range r.documents {
-		a.listed[d.Number] = d.diff.listed
-	}
-	for _, p := range s.missing {
-		if _, ok := s.migrated[p]; !ok {
-			a.pages++
-			a.byDocument[p.document]++
-		}
-	}
-	for key := range s.lost {
-		if c := r.undecided[key]; c.Stage == models.StagePending {
-			a.pages++
-		}
-	}
-	return a
-}
-
-// finish records the run and makes it visible.
-func (r *run) finish(ctx context.Context, verdict models.Verdict) error {
-	c, now := &r.record.Counts, micros(r.o.Now())
-	r.record.Verdict, r.record.FinishedAt, r.record.Current = verdict, &now, true
-	r.record.Reason = r.reason(verdict)
-	if failed := r.failedDocuments(); len(failed) > 0 {
-		stale, err := r.o.Store.CountListed(ctx, r.site.ID, failed)
-		if err != nil {
-			return fmt.Errorf("count stale pages: %w", err)
-		}
-		c.Stale += stale
-	}
-	c.Unchanged = max(0, c.Live-c.Added-c.Changed-c.Moved-c.Restored)
-	r.record.SemanticHash = r.semanticHash()
-	if len(r.findings) > 0 {
-		if err := r.o.Store.SaveRunFindings(ctx, r.lease, r.site.ID, r.record.ID, r.findings); err != nil {
-			return fmt.Errorf("save findings: %w", err)
-		}
-	}
-	if err := r.o.Store.Finish(ctx, r.lease, r.record, r.served, r.due(now)); err != nil {
-		return fmt.Errorf("finish: %w", err)
-	}
-	r.record.Findings = append([]models.Finding{}, r.findings...)
-	for _, d := range r.order {
-		r.record.Findings = append(r.record.Findings, d.findings...)
-	}
-	return nil
-}
-
-// due is when the site wants its next run: by its schedule, or sooner to confirm a removal.
-func (r *run) due(now time.Time) *time.Time {
-	var next *time.Time
-	if r.o.NextDue != nil {
-		next = r.o.NextDue(r.site, now)
-	}
-	if r.record.Counts.Pending > 0 {
-		next = earliest(next, now.Add(orElse(r.site.Settings.ConfirmAfter, r.o.Policy.ConfirmAfter)))
-	}
-	return next
-}
-
-func (r *run) reason(verdict models.Verdict) string {
-	if verdict == models.VerdictComplete {
-		return ""
-	}
-	if r.limited != "" {
-		return r.limited
-	}
-	failed, first := 0, ""
-	for _, d := range r.order {
-		if d.failed {
-			failed++
-			if first == "" {
-				first = string(d.Verdict) + ": " + d.URL + ": " + d.Reason
-			}
-		}
-	}
-	if failed > 1 {
-		return fmt.Sprintf("%s (and %d more of %d documents)", first, failed-1, len(r.order))
-	}
-	return first
-}
-
-func (r *run) failedDocuments() []int32 {
-	var out []int32
-	for _, d := range sortedByNumber(r.documents) {
-		if !d.Verdict.Read() && d.Verdict != models.VerdictGone && !d.alias {
-			out = append(out, d.Number)
-		}
-	}
-	return out
-}
-
-// semanticHash stands for what the site's documents mean together, whatever they are called and in which order they come.
-func (r *run) semanticHash() string {
-	var hashes []string
-	for _, d := range r.documents {
-		if d.Verdict != models.VerdictGone && d.Type != typeIndex && len(d.SemanticHash) > 0 && !d.alias {
-			hashes = append(hashes, string(d.SemanticHash))
-		}
-	}
-	sort.Strings(hashes)
-	sum := sha256.New()
-	for _, h := range hashes {
-		sum.Write([]byte(h))
-	}
-	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func sortedByNumber(documents map[models.Key]*document) []*document {

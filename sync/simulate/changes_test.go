@@ -86,9 +86,10 @@ func (x *world) expect(must, may map[saying]bool, before, now *snapshot, url str
 		is(models.KindPending)
 	case p.State == models.StateHeld:
 		is(models.KindHeld)
-	case undecided(old.State) || was == models.StageLeftWindow && has == "":
+	case was == models.StageLeftWindow || has == models.StageLeftWindow: // windows go on in silence
+	case undecided(old.State):
 		is(models.KindRestored)
-	case old.State == models.StateLive && p.State == models.StateStale && has != models.StageLeftWindow:
+	case old.State == models.StateLive && p.State == models.StateStale:
 		if could(models.KindStale); p.FromRun < now.run && p.Document == old.Document {
 			is(models.KindStale)
 		}

@@ -198,7 +198,7 @@ func (x *world) absent(before, now *snapshot, w *walk) error {
 		case old.State == models.StateRemoved && p.State == models.StateRemoved:
 		case old.State == models.StateRemoved:
 			return fmt.Errorf("%s was removed, is not listed, and is %s", url, p.State)
-		case rejected && p.State == models.StateLive, window && p.State == models.StateStale:
+		case rejected && listed(p.State), window && p.State == models.StateStale:
 		case listed(p.State):
 			return fmt.Errorf("%s is not listed by a complete walk, but its state is %s (%s)", url, p.State, p.Reason)
 		}

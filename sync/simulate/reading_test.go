@@ -51,7 +51,7 @@ type recorder struct {
 
 	mu       sync.Mutex
 	looks    []look
-	good     map[string]view // last complete view of a document, for answers 304
+	good     map[string]view // complete views by URL and validator, for answers 304
 	outcomes []*outcomeFault
 	now      func() time.Time
 }
@@ -107,14 +107,18 @@ func (r *recorder) Read(ctx context.Context, req fetch.Request, consume func(*fe
 	switch {
 	case l.page || strings.Contains(req.URL, "_sd="):
 	case result.Outcome == fetch.NotModified:
-		if good, ok := r.good[req.URL]; ok {
+		if good, ok := r.good[req.URL+" "+req.ETag]; ok {
 			l.view = good
 		}
 	case result.HasBody():
 		l.view = parse(l.wire, result.ContentEncoding)
-		l.complete = l.complete && !l.cut && result.BodyOutcome() == fetch.OK
+		believed := l.status < 300 || l.status == http.StatusNotFound || l.status == http.StatusGone
+		if !believed {
+			l.view = view{}
+		}
+		l.complete = l.complete && !l.cut && result.BodyOutcome() == fetch.OK && l.status != http.StatusPartialContent
 		if l.complete {
-			r.good[req.URL] = l.view
+			r.good[req.URL+" "+result.ETag] = l.view
 		}
 	}
 	r.looks = append(r.looks, l)
@@ -138,8 +142,6 @@ func (t *teeBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-const namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
-
 func parse(wire []byte, encoding string) view {
 	if encoding == "gzip" || bytes.HasPrefix(wire, []byte("\x1f\x8b")) {
 		z, err := gzip.NewReader(bytes.NewReader(wire))
@@ -147,10 +149,9 @@ func parse(wire []byte, encoding string) view {
 			return view{}
 		}
 		plain, err := io.ReadAll(z)
-		if err != nil {
-			return view{}
-		}
-		wire = plain
+		v := parse(plain, "")
+		v.complete = v.complete && err == nil
+		return v
 	}
 	d := xml.NewDecoder(bytes.NewReader(wire))
 	v := view{pages: map[string]content{}}
@@ -164,13 +165,13 @@ func parse(wire []byte, encoding string) view {
 			v.complete = rooted && len(at) == 0
 			return v
 		}
-		if err != nil {
-			return view{}
+		if err != nil { // what came before it was read
+			return v
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
 			if len(at) == 0 {
-				if t.Name.Space != namespace || t.Name.Local != "urlset" && t.Name.Local != "sitemapindex" {
+				if t.Name.Local != "urlset" && t.Name.Local != "sitemapindex" { // a wrong namespace is forgiven
 					return view{}
 				}
 				rooted, v.index = true, t.Name.Local == "sitemapindex"

@@ -140,7 +140,7 @@ func (w *worker) keepSmallest(h history, broke error) {
 func (w *worker) shrink(h history, broke error) (history, error) {
 	tries := 0
 	try := func(smaller history) bool {
-		if tries++; tries > 400 {
+		if tries++; tries > 150 {
 			return false
 		}
 		if err := w.safely(smaller, nil); err != nil {

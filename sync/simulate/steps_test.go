@@ -2,6 +2,7 @@ package simulate_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ func (x *world) step(o op) error {
 		steps := []time.Duration{time.Second, time.Minute, 3 * time.Minute, time.Hour, 26 * time.Hour, -time.Minute, -2 * time.Hour}
 		x.now = x.now.Add(steps[o.A%len(steps)])
 	case "fault":
-		x.origin.FailTimes(x.target(o.B), faultTimes(o.C), x.faultOf(o.A))
+		x.origin.FailTimes(x.target(o.B), faultTimes(o.C), unvalidated(x.faultOf(o.A)))
 	case "stale":
 		if target := x.target(o.B); target != "" {
 			x.origin.FailTimes(target, faultTimes(o.C), x.origin.Stale(target))
@@ -76,6 +77,17 @@ func (x *world) target(b int) string {
 }
 
 func (x *world) relative(url string) string { return strings.TrimPrefix(url, x.origin.URL()) }
+
+// unvalidated keeps a fault from giving its body the validators of the true one: that lie nobody can see through.
+func unvalidated(fault sitetest.Fault) sitetest.Fault {
+	return func(w http.ResponseWriter, r *http.Request, honest http.Handler) {
+		fault(w, r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			honest.ServeHTTP(w, r)
+			w.Header().Del("ETag")
+			w.Header().Del("Last-Modified")
+		}))
+	}
+}
 
 func (x *world) faultOf(a int) sitetest.Fault {
 	all := []func() sitetest.Fault{

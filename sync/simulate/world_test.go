@@ -126,8 +126,9 @@ func (x *world) open() error {
 	lease := models.Lease{}
 	var good map[string]view
 	var outcomes []*outcomeFault
+	var looks []look // of the run that died
 	if x.db != nil {
-		lease, good, outcomes = x.db.lease, x.web.good, x.web.outcomes
+		lease, good, outcomes, looks = x.db.lease, x.web.good, x.web.outcomes, x.web.looks
 	}
 	if lease.Owner != "" { // of a dead daemon: its time is over
 		if err := x.store.ReleaseLease(x.ctx, lease); err != nil && !errors.Is(err, models.ErrLeaseLost) {
@@ -142,7 +143,7 @@ func (x *world) open() error {
 	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: roots, PageDelay: -1,
 		MinSpeed: -1, Retries: 1, HeaderTimeout: 2 * time.Second, MaxRetryAfter: time.Second, Now: func() time.Time { return x.now },
 		Sleep: func(context.Context, time.Duration) error { return nil }})
-	x.web = &recorder{client: client, good: good, outcomes: outcomes, now: func() time.Time { return x.now }}
+	x.web = &recorder{client: client, good: good, looks: looks, outcomes: outcomes, now: func() time.Time { return x.now }}
 	x.engine, err = x.newEngine(1)
 	return err
 }
