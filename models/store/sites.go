@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gorm.io/gorm"
 
@@ -87,8 +88,8 @@ func micros(t *time.Time) *time.Time {
 	return &u
 }
 
-// complete fills in what follows from the rest of a site.
-func completeSite(site *models.Site) {
+// completeSite fills in what follows from the rest of a site and refuses what does not fit.
+func completeSite(site *models.Site) error {
 	if site.Root == "" && len(site.Roots) > 0 {
 		site.Root = site.Roots[0].URL
 	}
@@ -103,11 +104,22 @@ func completeSite(site *models.Site) {
 	if site.CreatedAt.IsZero() {
 		site.CreatedAt = now()
 	}
+	for field, value := range map[string]string{"name": site.Name, "schedule": site.Schedule, "time_zone": site.TimeZone, "password": site.Settings.Password} {
+		if len(value) > maxSetting || !utf8.ValidString(value) {
+			return models.Invalid(field, "shorten it", "must be valid UTF-8 of at most %d bytes", maxSetting)
+		}
+	}
+	return nil
 }
+
+// maxSetting is the longest text of a site's settings, in bytes; URLs are not limited.
+const maxSetting = 255
 
 // AddSite stores a new site and gives it its id. Its name and its root must be free, else models.ErrConflict.
 func (s *Store) AddSite(ctx context.Context, site models.Site) (models.Site, error) {
-	completeSite(&site)
+	if err := completeSite(&site); err != nil {
+		return models.Site{}, err
+	}
 	site.ID, site.CurrentRun, site.LastRun, site.Live = 0, 0, 0, 0
 	row, err := newSiteRow(site)
 	if err != nil {
@@ -198,7 +210,9 @@ func sitesOf(rows []siteRow) ([]models.Site, error) {
 
 // SaveSite stores what an operator chose for a site: everything but runs, counts and creation.
 func (s *Store) SaveSite(ctx context.Context, site models.Site) error {
-	completeSite(&site)
+	if err := completeSite(&site); err != nil {
+		return err
+	}
 	row, err := newSiteRow(site)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Sites_AreFoundByWhatPeopleCallThem", sites},
 		{"Sites_KeepWhatOperatorsChose", siteSettings},
 		{"DueSites_ComeByTimeAndByTriggers", dueSites},
+		{"Sites_ThatDoNotFitAreRefused", refusedSites},
 		{"Purge_TakesEverythingOfOneSite", purge},
 		{"Leases_HaveOneOwner", leases},
 		{"Leases_TakenAtOnceHaveOneWinner", leaseRace},

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,4 +154,23 @@ func purge(t *testing.T, open func() *store.Store) {
 		t.Errorf("%d rows are left", len(rows))
 	}
 	same(t, "the other site", []string{"live " + pageA}, other.States(models.AsOf{}))
+}
+
+func refusedSites(t *testing.T, open func() *store.Store) {
+	s := open()
+	for _, site := range []models.Site{{Name: strings.Repeat("x", 256), Root: "https://a.example/"}, {Name: "\xff", Root: "https://b.example/"},
+		{Name: "c", Root: "https://c.example/", Schedule: strings.Repeat("* ", 200)}} {
+		var invalid *models.InvalidError
+		if _, err := s.AddSite(t.Context(), site); !errors.As(err, &invalid) || invalid.Field == "" {
+			t.Errorf("AddSite(%.20q, %.20q) = %v", site.Name, site.Schedule, err)
+		}
+	}
+	root := "https://d.example/" + strings.Repeat("é", 5000)
+	site, err := s.AddSite(t.Context(), models.Site{Name: "d", Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := s.FindSite(t.Context(), root); err != nil || found.ID != site.ID {
+		t.Errorf("a long root is found as %d, %v", found.ID, err)
+	}
 }
