@@ -2,10 +2,12 @@ package handlers
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -16,6 +18,7 @@ import (
 const (
 	rowsOnPage = 50
 	runsOnPage = 25
+	trendRuns  = 60 // of a small line
 )
 
 // pageRoutes are the dashboard's: the same rights, filters and page tokens as the API's.
@@ -25,23 +28,38 @@ func (s *Server) pageRoutes() error {
 			return smallForms(s.authenticate(s.require(scope)(next)))
 		}
 	}
-	read, run, write := page(ScopeRead), page(ScopeRun), page(ScopeWrite)
+	read, run, write, admin := page(ScopeRead), page(ScopeRun), page(ScopeWrite), page(ScopeAdmin)
 	e := s.echo
 	e.GET("/", s.overviewPage, read)
+	e.GET("/sites/new", s.newSiteForm, write)
+	e.POST("/sites/new", s.probePage, write)
 	e.POST("/sites", s.addSitePage, write)
 	e.GET("/sites/:site", s.sitePage, read)
 	e.GET("/sites/:site/urls", s.inventoryPage, read)
+	e.GET("/sites/:site/export", s.exportFile, read)
 	e.GET("/sites/:site/page", s.historyPage, read)
 	e.GET("/sites/:site/changes", s.changesPageHTML, read)
 	e.GET("/sites/:site/documents", s.documentsPage, read)
+	e.GET("/sites/:site/documents/:document", s.documentPage, read)
 	e.GET("/sites/:site/findings", s.findingsPage, read)
 	e.GET("/sites/:site/held", s.heldPage, read)
 	e.POST("/sites/:site/held", s.decidePage, write)
+	e.GET("/sites/:site/reports", s.reportsPage, read)
 	e.GET("/sites/:site/deliveries", s.deliveriesPageHTML, read)
+	e.GET("/sites/:site/expectations", s.expectationsPage, read)
 	e.POST("/sites/:site/deliveries/:trigger/replay", s.replayPage, run)
+	e.GET("/sites/:site/runs", s.runsPageHTML, read)
 	e.POST("/sites/:site/runs", s.startRunPage, run)
 	e.GET("/sites/:site/runs/:run", s.runPage, read)
 	e.POST("/sites/:site/runs/:run/stop", s.stopRunPage, run)
+	e.GET("/sites/:site/settings", s.siteSettingsPage, read)
+	e.POST("/sites/:site/settings", s.saveSiteSettings, write)
+	e.POST("/sites/:site/hook-keys", s.rotateKeyPage, admin)
+	e.POST("/sites/:site/remove", s.removeSitePage, write)
+	e.GET("/settings", s.settingsPage, read)
+	e.POST("/settings/tokens", s.makeTokenPage, admin)
+	e.POST("/settings/tokens/:token/revoke", s.revokeTokenPage, admin)
+	e.POST("/theme", s.chooseTheme, smallForms, fromHere)
 	s.accountRoutes()
 
 	files := http.StripPrefix("/static/", http.FileServerFS(web.Static()))
@@ -64,12 +82,22 @@ func smallForms(next echo.HandlerFunc) echo.HandlerFunc {
 
 const maxForm = 64 << 10
 
+// done are the things that a page may say were just done; an address can name no other text.
+var done = map[string]string{
+	"started": "Stored: a run that starts from now on serves it.", "stopped": "The run was asked to stop.", "added": "The site is followed; its first run begins.",
+	"decided": "Decided. A run looks once more at what was approved.", "saved": "Saved.", "replayed": "Stored once more: the next run serves it.",
+	"revoked": "The token is not valid any more.", "removed": "The site is not followed any more.",
+}
+
 // show renders a page for whoever asks.
 func (s *Server) show(c echo.Context, status int, page, title string, data any) error {
 	who := principalOf(c.Request().Context())
 	view := web.View{
-		Title: title, Now: s.deps.Now().UTC(), Data: data,
+		Title: title, Now: s.deps.Now().UTC(), Data: data, Path: c.Request().URL.Path, Done: done[c.QueryParam("done")],
 		May: web.Rights{Run: who.may(ScopeRun), Write: who.may(ScopeWrite), Admin: who.may(ScopeAdmin)},
+	}
+	if cookie, err := c.Request().Cookie(themeCookie); err == nil && slices.Contains(themes, cookie.Value) {
+		view.Theme = cookie.Value
 	}
 	if who != nil {
 		view.Local = who.Kind == "local"
@@ -84,8 +112,22 @@ func (s *Server) show(c echo.Context, status int, page, title string, data any) 
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", pageCSP)
 	h.Set("Cache-Control", "private, no-cache")
-	h.Set("Vary", "Cookie, HX-Request")
+	h.Set("Vary", "Cookie")
 	return c.HTMLBlob(status, b.Bytes())
+}
+
+const themeCookie = "theme"
+
+var themes = []string{"dark", "light"}
+
+// chooseTheme keeps what somebody likes to look at in a cookie of their browser.
+func (s *Server) chooseTheme(c echo.Context) error {
+	cookie := &http.Cookie{Name: themeCookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 365 * 24 * 3600, Value: c.FormValue("theme")}
+	if !slices.Contains(themes, cookie.Value) {
+		cookie.Value, cookie.MaxAge = "", -1
+	}
+	c.SetCookie(cookie)
+	return c.Redirect(http.StatusSeeOther, ownPath(c.FormValue("next")))
 }
 
 // renderProblem shows an error to a person.
@@ -97,22 +139,158 @@ func (s *Server) siteOf(c echo.Context) (models.Site, error) {
 	return s.site(c.Request().Context(), SiteInput{Site: c.Param("site")})
 }
 
+// siteHere is siteOf with what every page about a site shows.
+func (s *Server) siteHere(c echo.Context, tab string) (web.InSite, error) {
+	site, err := s.siteOf(c)
+	if err != nil {
+		return web.InSite{}, err
+	}
+	in, _, err := s.inSite(c.Request().Context(), site, tab)
+	return in, err
+}
+
+// inSite gathers the state of a site by small queries: its newest runs and the number of findings by code.
+func (s *Server) inSite(ctx context.Context, site models.Site, tab string) (web.InSite, []models.FindingGroup, error) {
+	in := web.InSite{Site: site, Tab: tab, Stream: apiPrefix + sitePath(site.ID) + "/progress"}
+	in.Progress, in.Running = s.deps.Engine.Progress(site.ID)
+	runs, err := s.deps.Runs.Runs(ctx, site.ID, 0, 5)
+	if err != nil {
+		return in, nil, err
+	}
+	for i := range runs {
+		if runs[i].ID == site.CurrentRun {
+			in.Last, in.Held = &runs[i], runs[i].Counts.Held
+		}
+	}
+	if in.Last == nil && site.CurrentRun > 0 {
+		run, err := s.deps.Runs.Run(ctx, site.ID, site.CurrentRun)
+		if err != nil && !isNotFound(err) {
+			return in, nil, err
+		}
+		if err == nil {
+			in.Last, in.Held = &run, run.Counts.Held
+		}
+	}
+	groups, err := s.findingGroups(ctx, site)
+	for _, g := range groups {
+		if g.Severity == models.SeverityError {
+			in.Errors += g.Count
+		}
+	}
+	return in, groups, err
+}
+
+func (s *Server) findingGroups(ctx context.Context, site models.Site) ([]models.FindingGroup, error) {
+	if s.deps.Reports == nil || site.CurrentRun == 0 {
+		return nil, nil
+	}
+	return s.reports.groups.get(ctx, site.ID, site.CurrentRun, s.deps.Now(), groupsKept, func(ctx context.Context) ([]models.FindingGroup, error) {
+		return s.deps.Reports.FindingGroups(ctx, site.ID, site.CurrentRun)
+	})
+}
+
+// trend is the number of listed pages over the last runs, oldest first.
+func (s *Server) trend(ctx context.Context, siteID int64) ([]web.Point, error) {
+	if s.deps.Reports == nil {
+		return nil, nil
+	}
+	runs, err := s.deps.Reports.RunPoints(ctx, siteID, trendRuns)
+	if err != nil {
+		return nil, err
+	}
+	var points []web.Point
+	for _, r := range slices.Backward(runs) {
+		points = append(points, web.Point{Label: r.At.Format("2006-01-02 15:04"), Value: r.Live})
+	}
+	return points, nil
+}
+
 func (s *Server) overviewPage(c echo.Context) error {
-	sites, err := s.deps.Sites.Sites(c.Request().Context())
+	ctx := c.Request().Context()
+	sites, err := s.deps.Sites.Sites(ctx)
 	if err != nil {
 		return err
 	}
-	page := web.Overview{CanAdd: principalOf(c.Request().Context()).may(ScopeWrite)}
+	page := web.Overview{CanAdd: principalOf(ctx).may(ScopeWrite), Search: c.QueryParam("q")}
 	for _, site := range sites {
-		progress, running := s.deps.Engine.Progress(site.ID)
-		page.Sites = append(page.Sites, web.SiteRow{Site: site, Running: running, Progress: progress})
+		if needle := strings.ToLower(page.Search); !strings.Contains(strings.ToLower(site.Name+" "+site.Home), needle) {
+			continue
+		}
+		row, groups, err := web.SiteRow{}, []models.FindingGroup(nil), error(nil)
+		if row.InSite, groups, err = s.inSite(ctx, site, ""); err != nil {
+			return err
+		}
+		if row.Trend, err = s.trend(ctx, site.ID); err != nil {
+			return err
+		}
+		for _, g := range groups {
+			if g.Severity == models.SeverityWarning {
+				row.Warnings += g.Count
+			}
+		}
+		page.Pages, page.Held, page.Errors = page.Pages+site.Live, page.Held+row.Held, page.Errors+row.Errors
+		if row.Last != nil {
+			page.Stale += row.Last.Counts.Stale
+		}
+		page.Sites = append(page.Sites, row)
 	}
-	return s.show(c, http.StatusOK, "overview", "Sites", page)
+	return s.show(c, http.StatusOK, "overview", "Overview", page)
+}
+
+func (s *Server) newSiteForm(c echo.Context) error {
+	return s.show(c, http.StatusOK, "newsite", "Follow a site", web.NewSite{Home: c.QueryParam("home")})
+}
+
+const (
+	probeTimeout = 40 * time.Second
+	previewPages = 20
+)
+
+// probePage looks for the sitemaps of a home page and shows every try. Nothing is kept.
+func (s *Server) probePage(c echo.Context) error {
+	page := web.NewSite{Home: strings.TrimSpace(c.FormValue("home"))}
+	if !strings.Contains(page.Home, "://") && page.Home != "" {
+		page.Home = "https://" + page.Home
+	}
+	if !isWebURL(page.Home) {
+		page.Problem = "Give an absolute http or https address, such as https://example.com/."
+		return s.show(c, http.StatusUnprocessableEntity, "newsite", "Follow a site", page)
+	}
+	if s.deps.Discover == nil { // the first run finds them
+		return s.addSitePage(c)
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), probeTimeout)
+	defer cancel()
+	found, err := s.discover(ctx, page.Home, true)
+	if err != nil {
+		page.Problem = err.Error()
+	}
+	page.Probed, page.Generator, page.Name = err == nil, found.probe.Generator, found.site.Name
+	for _, candidate := range found.probe.Candidates {
+		place := web.Place{URL: candidate.URL, Discovery: candidate.Discovery, Root: candidate.Root, Verdict: candidate.Verdict, Reason: candidate.Reason,
+			Status: candidate.Status, Entries: candidate.Entries, Children: candidate.Children, Chosen: candidate.Chosen}
+		if place.Chosen && s.deps.Preview != nil {
+			// What cannot be previewed can still be followed.
+			place.First, _ = s.deps.Preview(ctx, place.URL, previewPages)
+		}
+		page.Places = append(page.Places, place)
+	}
+	page.Probed = page.Probed || len(page.Places) > 0
+	return s.show(c, http.StatusOK, "newsite", "Follow a site", page)
 }
 
 func (s *Server) addSitePage(c echo.Context) error {
-	home := strings.TrimSpace(c.FormValue("home"))
-	site, err := s.newSite(c.Request().Context(), &siteBody{Home: &home})
+	home, name := strings.TrimSpace(c.FormValue("home")), strings.TrimSpace(c.FormValue("name"))
+	body := siteBody{Home: &home}
+	if name != "" {
+		body.Name = &name
+	}
+	form, err := c.FormParams()
+	if err != nil {
+		return newProblem(http.StatusBadRequest, "the form could not be read")
+	}
+	body.Roots = form["root"]
+	site, err := s.newSite(c.Request().Context(), &body)
 	if err != nil {
 		return err
 	}
@@ -122,110 +300,42 @@ func (s *Server) addSitePage(c echo.Context) error {
 	if _, err := s.startRun(c.Request().Context(), site, ""); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, sitePath(site.ID))
+	return c.Redirect(http.StatusSeeOther, sitePath(site.ID)+"?done=added")
 }
 
 func sitePath(id int64) string { return "/sites/" + number(id) }
-
-func (s *Server) sitePage(c echo.Context) error {
-	ctx := c.Request().Context()
-	site, err := s.siteOf(c)
-	if err != nil {
-		return err
-	}
-	hash := filterHash(nil, c.Path()+number(site.ID))
-	runs, err := s.runsPage(ctx, site.ID, c.QueryParam("page_token"), runsOnPage, hash)
-	if err != nil {
-		return err
-	}
-	held, err := s.held(ctx, site.ID)
-	if err != nil {
-		return err
-	}
-	page := web.SitePage{Site: site, Runs: runs.Items, Held: len(held), Next: nextPath(c, runs.NextPageToken)}
-	page.Progress, page.Running = s.deps.Engine.Progress(site.ID)
-	page.Stream = apiPrefix + sitePath(site.ID) + "/progress"
-	if c.QueryParam("started") != "" {
-		page.Message = "Stored: a run that starts from now on serves it."
-	}
-	return s.show(c, http.StatusOK, "site", site.Name, page)
-}
 
 // nextPath is the address of the same page with another page token.
 func nextPath(c echo.Context, token string) string {
 	if token == "" {
 		return ""
 	}
+	return withParam(c, "page_token", token)
+}
+
+// withParam is the address of the same page with one parameter set, or taken away by "", and from its beginning.
+func withParam(c echo.Context, name, value string) string {
 	query := url.Values{}
 	for name, values := range c.QueryParams() {
-		query[name] = values
+		if name != "done" {
+			query[name] = values
+		}
 	}
-	query.Set("page_token", token)
+	query.Del("page_token")
+	query.Del("before")
+	query.Del("after")
+	query.Del(name)
+	if value != "" {
+		query.Set(name, value)
+	}
 	return "?" + query.Encode()
 }
 
-func (s *Server) startRunPage(c echo.Context) error {
-	site, err := s.siteOf(c)
-	if err != nil {
-		return err
+// choices offers the values of one parameter, the first of them being everything.
+func choices(c echo.Context, name, chosen string, values ...string) []web.Choice {
+	all := []web.Choice{{Name: "all", Address: withParam(c, name, ""), Chosen: chosen == ""}}
+	for _, v := range values {
+		all = append(all, web.Choice{Name: v, Address: withParam(c, name, v), Chosen: chosen == v})
 	}
-	if _, err := s.startRun(c.Request().Context(), site, ""); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, sitePath(site.ID)+"?started=1")
-}
-
-func (s *Server) stopRunPage(c echo.Context) error {
-	site, err := s.siteOf(c)
-	if err != nil {
-		return err
-	}
-	run, err := strconv.ParseInt(c.Param("run"), 10, 64)
-	if err != nil {
-		return notFound("run of this site")
-	}
-	if err := s.stopRun(site.ID, run); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, sitePath(site.ID))
-}
-
-func (s *Server) runPage(c echo.Context) error {
-	ctx := c.Request().Context()
-	id, err := strconv.ParseInt(c.Param("run"), 10, 64)
-	if err != nil {
-		return notFound("run of this site")
-	}
-	site, run, err := s.run(ctx, RunInput{SiteInput: SiteInput{Site: c.Param("site")}, Run: id})
-	if err != nil {
-		return err
-	}
-	changes, err := s.changesPage(ctx, site.ID, models.ChangeFilter{Run: run.ID, After: c.QueryParam("after")}, rowsOnPage)
-	if err != nil {
-		return err
-	}
-	page := web.RunPage{Site: site, Run: run, Changes: changes.Items, Stream: apiPrefix + sitePath(site.ID) + "/runs/" + number(run.ID) + "/progress"}
-	if progress, running := s.deps.Engine.Progress(site.ID); running && progress.Run == run.ID {
-		page.Running, page.Progress = true, progress
-	}
-	if changes.More {
-		page.Next = "?" + url.Values{"after": {changes.Cursor}}.Encode()
-	}
-	return s.show(c, http.StatusOK, "run", site.Name+": run "+number(run.ID), page)
-}
-
-func (s *Server) changesPageHTML(c echo.Context) error {
-	site, err := s.siteOf(c)
-	if err != nil {
-		return err
-	}
-	changes, err := s.changesPage(c.Request().Context(), site.ID, models.ChangeFilter{After: c.QueryParam("after")}, rowsOnPage)
-	if err != nil {
-		return err
-	}
-	page := web.Changes{Site: site, Changes: changes.Items}
-	if changes.More {
-		page.Next = "?" + url.Values{"after": {changes.Cursor}}.Encode()
-	}
-	return s.show(c, http.StatusOK, "changes", site.Name+": changes", page)
+	return all
 }

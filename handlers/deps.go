@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -30,6 +31,9 @@ type Deps struct {
 	Tokens       tokenStore       // optional: without it, no bearer token is valid
 	Accounts     accountStore     // optional: without it, nobody can log in
 
+	Reports reportStore // optional: without it, charts and grouped findings are left out
+	Export  exporter    // optional: without it, the dashboard links to the API's CSV and NDJSON alone
+
 	Engine engine
 
 	// KeyFor gives the identity of a URL (sync/weburl) and the canonical spelling it stands for.
@@ -38,6 +42,13 @@ type Deps struct {
 	// every try (all) or until one is found. Its errors are about the URL and may be shown. Optional: without it a
 	// site's roots are found by its first run.
 	Discover func(ctx context.Context, url string, all bool) (models.Site, Probe, error)
+	// Preview gives the first pages that a sitemap lists, or the first documents of an index; optional.
+	Preview func(ctx context.Context, url string, limit int) ([]string, error)
+	// Advice gives what the catalogues say of a finding's code: what it means, costs, asks for and where the rule is
+	// written; optional.
+	Advice func(code string) (meaning, cost, advice, source string, ok bool)
+	// Evidence gives what is known of a page's canonical URL; optional.
+	Evidence func(ctx context.Context, siteID int64, key models.Key) ([]models.Canonical, error)
 	// CheckSchedule says why a cron specification with its time zone is refused, and when it fires next; optional.
 	CheckSchedule func(spec, zone string) (next []time.Time, err error)
 	// Ready reports whether the database answers and its schema is the one expected.
@@ -61,6 +72,28 @@ type Deps struct {
 	// RatePerMinute bounds API requests of one token, user or address; 0 means 600.
 	RatePerMinute int
 }
+
+// reportStore answers the dashboard's reports.
+type reportStore interface {
+	// RunPoints gives the newest finished runs of a site, newest first.
+	RunPoints(ctx context.Context, siteID int64, limit int) ([]models.RunPoint, error)
+	// FindingGroups counts the findings at one run by code, errors first.
+	FindingGroups(ctx context.Context, siteID, run int64) ([]models.FindingGroup, error)
+	// LastmodCounts counts listed pages between bounds that go back in time. It may take seconds.
+	LastmodCounts(ctx context.Context, siteID int64, bounds []time.Time) (models.LastmodCounts, error)
+}
+
+// exporter writes pages in the formats of package export.
+type exporter interface {
+	// Formats lists name, media type and file extension (with its dot) of each format.
+	Formats() []ExportFormat
+	// Export writes what pages emits. base is the absolute URL at which documents of a sitemap will be served. Nothing
+	// is written before the first error that the pages themselves cause.
+	Export(ctx context.Context, w io.Writer, format, base string, pages func(emit func(*models.Page) error) error) error
+}
+
+// ExportFormat is one way to write an inventory to a file.
+type ExportFormat struct{ Name, ContentType, Extension string }
 
 // engine is what the HTTP side needs of the daemon's engine.
 type engine interface {

@@ -24,6 +24,7 @@ type Server struct {
 	rejects *rejectLog
 	limits  *limiter
 	logins  *limiter
+	reports reportCache
 	open    openStreams
 
 	streams    sync.WaitGroup

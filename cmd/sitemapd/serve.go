@@ -52,6 +52,7 @@ type daemon struct {
 	client *fetch.Client
 	engine *syncer.Engine
 	loop   *syncer.Loop
+	pages  *syncer.Verifier
 }
 
 // serve runs the daemon until ctx ends. started, when given, is called with the address that is listened on.
@@ -72,7 +73,7 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	}
 	c := a.config.Sync
 	d.loop = syncer.NewLoop(d.engine, syncer.LoopOptions{Store: s, Logger: a.log, Quiet: noneIfZero(c.Quiet), MaxWait: c.MaxWait, Sites: c.SitesAtOnce})
-	server, err := handlers.New(d.deps(registry))
+	server, err := handlers.New(d.dashboard(d.deps(registry)))
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,14 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 	parts, stop := context.WithCancel(ctx)
 	defer stop()
 	failed := make(chan error, 2)
-	go func() { failed <- d.loop.Run(parts) }()
+	verified := make(chan struct{})
+	go func() {
+		defer close(verified)
+		if d.config.Verify.Enabled {
+			_ = d.pages.Run(parts) // it ends with parts alone
+		}
+	}()
+	go func() { failed <- d.loop.Run(parts); <-verified }()
 	go func() { failed <- server.Serve(parts, listener) }()
 	_ = systemd.Notify("READY=1")
 	go systemd.KeepAlive(parts, func(context.Context) bool { return true })

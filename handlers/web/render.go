@@ -37,6 +37,10 @@ type View struct {
 	Local bool   // open to this machine, so nobody logs in or out
 	May   Rights
 	Now   time.Time
+	Theme string  // dark or light where the viewer chose one, else ""
+	Path  string  // of the request, to come back to
+	In    *InSite // the site that the page is about, nil for none
+	Done  string  // what was just done, from a fixed set of words
 	Data  any
 }
 
@@ -44,13 +48,31 @@ type View struct {
 type Rights struct{ Run, Write, Admin bool }
 
 var functions = template.FuncMap{
+	"t":     Text,
 	"when":  when,
-	"human": human,
+	"ago":   ago,
+	"human": Human,
+	"bytes": byteSize,
 	"web":   webLink,
 	"query": query,
 	"text":  func(b []byte) string { return string(b) },
 	"took":  took,
 	"value": value,
+	"spark": Spark,
+	"line":  Line,
+	"bars":  Bars,
+	"meter": Meter,
+	"trust": func(v float64) template.HTML { return Meter(int64(v*100), 100) },
+	"short": shortURL,
+	"zone":  zoneOf,
+	"word":  func(v any) string { return Text(fmt.Sprint(v)) },
+	"mine":  func(may Rights, site models.Site) siteRights { return siteRights{may, site} },
+}
+
+// siteRights lets a part of a page know both.
+type siteRights struct {
+	May  Rights
+	Site models.Site
 }
 
 var pages = parse()
@@ -63,10 +85,10 @@ func parse() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for _, name := range names {
 		short := strings.TrimSuffix(strings.TrimPrefix(name, "templates/"), ".html")
-		if short == "layout" {
+		if short == "layout" || short == "parts" {
 			continue
 		}
-		all[short] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", name))
+		all[short] = template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", name))
 	}
 	return all
 }
@@ -77,6 +99,9 @@ func Render(w io.Writer, page string, view View) error {
 	if !ok {
 		return fmt.Errorf("render %s: no such page", page)
 	}
+	if about, ok := view.Data.(interface{ in() *InSite }); ok {
+		view.In = about.in()
+	}
 	var b bytes.Buffer
 	if err := t.Execute(&b, view); err != nil {
 		return fmt.Errorf("render %s: %w", page, err)
@@ -85,31 +110,75 @@ func Render(w io.Writer, page string, view View) error {
 	return err
 }
 
-// when writes a time in UTC that scripts may turn into the viewer's zone.
-func when(at any) template.HTML {
-	var t time.Time
+func moment(at any) time.Time {
 	switch v := at.(type) {
 	case time.Time:
-		t = v
+		return v.UTC()
 	case *time.Time:
 		if v != nil {
-			t = *v
+			return v.UTC()
 		}
 	}
+	return time.Time{}
+}
+
+// when writes a time in UTC that scripts turn into the viewer's zone, with UTC on hover.
+func when(at any) template.HTML {
+	t := moment(at)
 	if t.IsZero() {
 		return "–"
 	}
-	t = t.UTC()
 	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format("2006-01-02 15:04:05") + ` UTC</time>`)
 }
 
-// human groups digits.
-func human(n int64) string {
+// ago writes a time as a distance from now, with the moment itself on hover.
+func ago(now time.Time, at any) template.HTML {
+	t := moment(at)
+	if t.IsZero() {
+		return "–"
+	}
+	distance, word := now.Sub(t), "%s ago"
+	if distance < 0 {
+		distance, word = -distance, "in %s"
+	}
+	return template.HTML(`<time class="ago" datetime="` + t.Format(time.RFC3339) + `" title="` + t.Format("2006-01-02 15:04:05") + ` UTC">` +
+		template.HTMLEscapeString(Text(word, distanceText(distance))) + `</time>`)
+}
+
+func distanceText(d time.Duration) string {
+	for _, unit := range []struct {
+		length    time.Duration
+		one, many string
+	}{
+		{365 * 24 * time.Hour, "1 year", "%d years"}, {30 * 24 * time.Hour, "1 month", "%d months"}, {24 * time.Hour, "1 day", "%d days"},
+		{time.Hour, "1 hour", "%d hours"}, {time.Minute, "1 minute", "%d minutes"}, {time.Second, "1 second", "%d seconds"},
+	} {
+		if n := int(d / unit.length); n == 1 {
+			return Text(unit.one)
+		} else if n > 1 {
+			return Text(unit.many, n)
+		}
+	}
+	return Text("a moment")
+}
+
+// Human groups digits.
+func Human(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}
 	return text
+}
+
+func byteSize(n int64) string {
+	switch {
+	case n >= 10<<20:
+		return Human(n>>20) + " MiB"
+	case n >= 10<<10:
+		return Human(n>>10) + " KiB"
+	}
+	return Human(n) + " B"
 }
 
 // webLink is the address to link to, or "" for anything that is no web address (javascript:, data:, ...).
@@ -119,6 +188,21 @@ func webLink(link string) string {
 		return ""
 	}
 	return link
+}
+
+// shortURL leaves out what all addresses of a site share.
+func shortURL(home, link string) string {
+	if short := strings.TrimPrefix(link, strings.TrimSuffix(home, "/")); short != link && strings.HasPrefix(short, "/") {
+		return short
+	}
+	return link
+}
+
+func zoneOf(zone string) string {
+	if zone == "" {
+		return "UTC"
+	}
+	return zone
 }
 
 // query writes a query string from names and values in turn.
@@ -136,7 +220,7 @@ func query(pairs ...string) string {
 func value(v any) string {
 	switch v := v.(type) {
 	case nil:
-		return "nothing"
+		return Text("nothing")
 	case string:
 		return v
 	}

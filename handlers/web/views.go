@@ -6,92 +6,189 @@ import (
 	"github.com/sitemapd/sitemapd/models"
 )
 
+// InSite is what every page about one site knows of it; their data embed it.
+type InSite struct {
+	Site     models.Site
+	Tab      string
+	Running  bool
+	Progress models.Progress
+	Stream   string      // address of the event stream with the walk's progress
+	Last     *models.Run // the one that readers see, nil before the first
+	Held     int64
+	Errors   int64 // findings of severity error
+}
+
+func (i InSite) in() *InSite { return &i }
+
 // Overview is the first page.
 type Overview struct {
 	Sites   []SiteRow
-	Next    []time.Time
 	CanAdd  bool
+	Search  string
 	Message string
+	Pages   int64 // of all sites
+	Held    int64
+	Stale   int64
+	Errors  int64
 }
 
 // SiteRow is one site of the overview.
 type SiteRow struct {
-	models.Site
-	Running  bool
-	Progress models.Progress
+	InSite
+	Warnings int64
+	Trend    []Point
 }
 
-// SitePage is one site with its latest runs.
+// NewSite is the form that adds a site, with what a probe of its home page found.
+type NewSite struct {
+	Home      string
+	Name      string
+	Problem   string
+	Probed    bool
+	Generator string
+	Places    []Place
+}
+
+// Place is one address where a sitemap was looked for.
+type Place struct {
+	URL, Discovery, Root, Verdict, Reason string
+	Status, Entries, Children             int
+	Chosen                                bool
+	First                                 []string // first pages that it lists
+}
+
+// SitePage is one site at a glance.
 type SitePage struct {
-	Site     models.Site
-	Running  bool
-	Progress models.Progress
-	Stream   string // address of the event stream with this walk's progress
-	Runs     []models.Run
-	Held     int
-	Next     string // address of older runs
-	Message  string
+	InSite
+	Runs    []models.Run
+	Groups  []models.FindingGroup
+	Changes []models.Change
+	Trend   []Point
+	Next    string // address of older runs
+}
+
+// Runs is the list of a site's runs.
+type Runs struct {
+	InSite
+	Runs []models.Run
+	Next string
+}
+
+// Choice is one value of a filter, with the address that chooses it.
+type Choice struct {
+	Name, Address string
+	Count         int64
+	Counted       bool
+	Chosen        bool
 }
 
 // Inventory is one page of the inventory with its filter.
 type Inventory struct {
-	Site       models.Site
+	InSite
 	Filter     map[string]string // by name of the query parameter
 	States     []string          // what the filter offers
 	Extensions []string
+	Chips      []Chip
+	Quick      []Choice
 	Pages      []models.Page
 	Run        int64
 	Next       string // address of the next page, "" at the end
+	API        string
 	CSV        string
 	NDJSON     string
-	API        string
+	Exports    []Choice
 	Problem    string
 	Filtered   bool
 }
 
+// Chip is one part of a filter and the address without it.
+type Chip struct{ Name, Value, Without string }
+
 // PageView is one page with all its states, newest first.
 type PageView struct {
-	Site   models.Site
-	URL    string
-	States []models.Page
+	InSite
+	URL      string
+	States   []State
+	Evidence []models.Canonical
+}
+
+// State is one state of a page, with what differs from the state before it.
+type State struct {
+	models.Page
+	Changed []models.FieldChange
+	First   bool
 }
 
 // RunPage is one run with its changes.
 type RunPage struct {
-	Site     models.Site
-	Run      models.Run
-	Running  bool
-	Progress models.Progress
-	Stream   string
-	Changes  []models.Change
-	Next     string
-}
-
-// Changes is one reading of the change feed.
-type Changes struct {
-	Site    models.Site
+	InSite
+	Run     models.Run
+	Under   bool // way
+	Kinds   []Choice
 	Changes []models.Change
 	Next    string
+	CSV     string
 }
 
-// Documents is the list of sitemap files.
+// Changes is the change feed.
+type Changes struct {
+	InSite
+	Kinds  []Choice
+	Days   []RunChanges
+	Next   string
+	CSV    string
+	NDJSON string
+	Atom   string
+}
+
+// RunChanges is what one run changed.
+type RunChanges struct {
+	Run     models.Run
+	Changes []models.Change
+	More    bool
+}
+
+// Documents is the tree of sitemap files.
 type Documents struct {
-	Site      models.Site
+	InSite
 	Documents []models.Document
+	Verdicts  []Choice
+	Total     int
 	Next      string
 }
 
-// Findings is the list of findings.
-type Findings struct {
-	Site     models.Site
+// DocumentPage is one sitemap file with all its versions, newest first.
+type DocumentPage struct {
+	InSite
+	Document models.Document
+	Versions []models.Document
 	Findings []models.Finding
-	Next     string
-	Severity string
+}
+
+// Findings is the list of findings, by code or all of one code.
+type Findings struct {
+	InSite
+	Severities []Choice
+	Groups     []Group
+	Code       string
+	Advice     Advice
+	Findings   []models.Finding
+	Next       string
+	CSV        string
+}
+
+// Advice is what the catalogue says of a code.
+type Advice struct{ Meaning, Cost, Advice, Source string }
+
+// Group is all findings of one code.
+type Group struct {
+	models.FindingGroup
+	Advice
 }
 
 // Held is the list of removals that wait for a decision.
 type Held struct {
-	Site     models.Site
+	InSite
 	Removals []models.Removal
 	Shown    int
 	Total    int
@@ -109,9 +206,88 @@ type Delivery struct {
 
 // Deliveries is the log of what arrived at the hooks.
 type Deliveries struct {
-	Site       models.Site
+	InSite
+	Results    []Choice
 	Deliveries []Delivery
 	Next       string
+}
+
+// Expectations is what deliveries announced and what became of it.
+type Expectations struct {
+	InSite
+	Outcomes     []Choice
+	Expectations []models.Expectation
+	Next         string
+}
+
+// Reports is a site over time.
+type Reports struct {
+	InSite
+	Period    int // days
+	Periods   []Choice
+	Zone      string
+	Growth    []Point
+	Days      []UpDown
+	Heat      [7][24]HeatCell
+	HeatTotal int64
+	Ages      []Age
+	Counting  bool // ages are being counted
+	Counted   *time.Time
+	Latency   Latency
+	Trusts    []models.Document
+	Judged    int
+}
+
+// HeatCell is one hour of one day of the week.
+type HeatCell struct {
+	Count int64
+	Level int // 0 to 5
+}
+
+// Age is a part of the inventory by declared lastmod.
+type Age struct {
+	Name    string
+	Count   int64
+	Whole   int64
+	Address string
+}
+
+// Latency is how long announced changes took to be seen in a sitemap.
+type Latency struct {
+	Met, Open, Expired int64
+	Median, P95, Worst string
+}
+
+// SiteSettings is the form of one site.
+type SiteSettings struct {
+	InSite
+	Roots    string
+	Next     []time.Time
+	Problem  string
+	Hook     string // address of signed deliveries
+	Keys     []HookKey
+	Fresh    *HookKey // just made: its text is shown this once
+	MayKeys  bool
+	Schedule string // as typed
+	TimeZone string
+}
+
+// HookKey is one secret of a site's hooks.
+type HookKey struct {
+	ID, Secret, TokenURL string
+	NotBefore            time.Time
+	NotAfter             *time.Time
+}
+
+// Settings is what concerns all sites.
+type Settings struct {
+	Sites   []models.Site
+	Tokens  []models.Token
+	Keeps   bool // tokens can be kept
+	Fresh   string
+	Problem string
+	Version string
+	Scopes  []string
 }
 
 // Login is the form by which people come in.

@@ -1,24 +1,84 @@
-// Keeps the numbers of a running walk up to date; without it the page has a refresh link.
+// Comfort only: live numbers, times in the viewer's zone, keys and the theme without a new page. Every page works without it.
 'use strict';
 (() => {
-  const show = (box, p) => {
-    for (const field of box.querySelectorAll('[data-field]')) {
-      const value = p[field.dataset.field];
-      field.textContent = value === undefined ? '' : String(value);
-    }
-    const bar = box.querySelector('progress');
-    if (bar && p.known) { bar.max = p.known; bar.value = p.documents; }
-  };
-  for (const box of document.querySelectorAll('[data-progress]')) {
+  const root = document.documentElement;
+  root.classList.add('scripted');
+  const all = (what, within) => [...(within || document).querySelectorAll(what)];
+
+  // Times: what the server wrote is UTC and stays as the hover text.
+  const shown = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  for (const time of all('time[datetime]:not(.ago)')) {
+    const at = new Date(time.dateTime);
+    if (isNaN(at)) continue;
+    time.title = time.textContent;
+    time.textContent = shown.format(at);
+  }
+
+  // A running walk.
+  const number = new Intl.NumberFormat('en');
+  for (const box of all('[data-progress]')) {
+    const begun = Date.now();
+    let first = null;
+    const show = (p) => {
+      for (const field of all('[data-field]', box)) {
+        const value = p[field.dataset.field];
+        field.textContent = value === undefined ? '' : typeof value === 'number' ? number.format(value) : String(value);
+      }
+      const bar = box.querySelector('progress');
+      if (bar && p.known) { bar.max = p.known; bar.value = p.documents || 0; }
+      if (first === null) first = p.pages || 0;
+      const seconds = (Date.now() - begun) / 1000, rate = box.querySelector('[data-rate]');
+      if (rate && seconds > 2 && p.pages > first) rate.textContent = ', ' + number.format(Math.round((p.pages - first) / seconds)) + '/s';
+    };
     const source = new EventSource(box.dataset.progress);
-    source.addEventListener('progress', (e) => show(box, JSON.parse(e.data)));
+    source.addEventListener('progress', (e) => show(JSON.parse(e.data)));
     const end = () => { source.close(); location.reload(); };
     source.addEventListener('finished', end);
     source.addEventListener('idle', end);
+    addEventListener('pagehide', () => source.close());
   }
-  for (const time of document.querySelectorAll('time[datetime]')) {
-    const at = new Date(time.dateTime);
-    time.title = time.textContent;
-    time.textContent = at.toLocaleString();
-  }
+
+  // The theme changes at once; the cookie is the server's matter.
+  const theme = document.querySelector('form.theme');
+  if (theme) theme.addEventListener('submit', (e) => {
+    e.preventDefault();
+    const button = theme.querySelector('button'), chosen = button.value;
+    fetch(theme.action, { method: 'POST', body: new URLSearchParams({ theme: chosen, next: '/' }), redirect: 'manual' });
+    if (chosen === 'auto') delete root.dataset.theme; else root.dataset.theme = chosen;
+    button.value = { dark: 'light', light: 'auto', auto: 'dark' }[chosen];
+    button.textContent = { dark: '☾', light: '☀', auto: '◐' }[chosen];
+  });
+
+  // Keys.
+  const dialog = document.getElementById('keys'), off = document.getElementById('keys-off'), help = document.getElementById('help');
+  const kept = { get: () => { try { return localStorage.getItem('keys') === 'off'; } catch { return false; } }, set: (v) => { try { localStorage.setItem('keys', v ? 'off' : 'on'); } catch { /* private window */ } } };
+  off.checked = kept.get();
+  off.addEventListener('change', () => kept.set(off.checked));
+  help.hidden = false;
+  help.addEventListener('click', () => dialog.showModal());
+  const site = document.body.dataset.site;
+  const places = { o: '/', s: site, i: site + '/urls', c: site + '/changes', r: site + '/runs', d: site + '/documents', f: site + '/findings', h: site + '/held', p: site + '/reports' };
+  const rows = () => all('main tbody tr, main .changes li').map((row) => row.querySelector('a[href]')).filter((a) => a);
+  const move = (by) => {
+    const links = rows(), at = links.findIndex((a) => a.closest('tr, li').contains(document.activeElement));
+    const to = links[Math.max(0, Math.min(links.length - 1, at < 0 ? 0 : at + by))];
+    if (to) { to.focus(); to.scrollIntoView({ block: 'nearest' }); }
+  };
+  const follow = (what) => { const link = document.querySelector(what); if (link) link.click(); };
+  let leader = 0;
+  addEventListener('keydown', (e) => {
+    const field = e.target.closest('input:not([type=checkbox]), textarea, select');
+    if (e.key === 'Escape' && field) { field.blur(); return; }
+    if (field || e.ctrlKey || e.metaKey || e.altKey || dialog.open || off.checked && e.key !== '?') return;
+    if (Date.now() - leader < 1500) {
+      leader = 0;
+      if (places[e.key] && (site || e.key === 'o')) { e.preventDefault(); location.href = places[e.key]; }
+      return;
+    }
+    const act = {
+      '/': () => document.querySelector('.search input[type=search]').focus(), '?': () => dialog.showModal(), j: () => move(1), k: () => move(-1),
+      n: () => follow('a[rel=next]'), p: () => history.back(), g: () => { leader = Date.now(); }, e: () => follow('[data-export]'), t: () => theme.requestSubmit(theme.querySelector('button')),
+    }[e.key];
+    if (act) { e.preventDefault(); act(); }
+  });
 })();

@@ -1,0 +1,319 @@
+package handlers
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/sitemapd/sitemapd/handlers/web"
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// Bounds of what one report reads, whatever the size of the site.
+const (
+	reportRuns    = 20000                  // newest runs looked at
+	trustsShown   = 50                     // documents
+	countingWait  = 150 * time.Millisecond // for the pages by age, before the page is shown without them
+	countingLimit = 2 * time.Minute
+	countsKept    = 15 * time.Minute // also when newer runs have ended: counting reads every row
+	pointsKept    = 20 * time.Second
+	groupsKept    = time.Minute // of findings, while no newer run has ended
+)
+
+// reportCache keeps what is dear to compute, by site.
+type reportCache struct {
+	groups kept[[]models.FindingGroup]
+	points kept[[]models.RunPoint]
+	ages   ageCounts
+}
+
+// kept holds one answer of each site for as long as the run is the same and it is young enough.
+type kept[T any] struct {
+	mu  sync.Mutex
+	all map[int64]keptAnswer[T]
+}
+
+type keptAnswer[T any] struct {
+	run   int64
+	at    time.Time
+	value T
+}
+
+func (k *kept[T]) get(ctx context.Context, site, run int64, now time.Time, young time.Duration, read func(context.Context) (T, error)) (T, error) {
+	k.mu.Lock()
+	old, there := k.all[site]
+	k.mu.Unlock()
+	if there && old.run == run && now.Sub(old.at) < young {
+		return old.value, nil
+	}
+	value, err := read(ctx)
+	if err != nil {
+		return value, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.all == nil || len(k.all) > 10000 {
+		k.all = map[int64]keptAnswer[T]{}
+	}
+	k.all[site] = keptAnswer[T]{run, now, value}
+	return value, nil
+}
+
+// ageCounts counts pages by age in the background, one site once at a time.
+type ageCounts struct {
+	mu  sync.Mutex
+	all map[int64]*ageCount
+}
+
+type ageCount struct {
+	at     time.Time // of the answer
+	run    int64
+	counts *models.LastmodCounts
+	ready  chan struct{} // closed when the counting under way ends; nil when none is
+}
+
+// of gives the last answer, and starts a new counting when that is too old. It waits a moment for the first one.
+func (a *ageCounts) of(ctx context.Context, s *Server, site models.Site, bounds []time.Time) (counts *models.LastmodCounts, at time.Time, counting bool) {
+	now := s.deps.Now().UTC()
+	a.mu.Lock()
+	if a.all == nil {
+		a.all = map[int64]*ageCount{}
+	}
+	c := a.all[site.ID]
+	if c == nil {
+		c = &ageCount{}
+		a.all[site.ID] = c
+	}
+	if c.ready == nil && (c.counts == nil || now.Sub(c.at) > countsKept) {
+		c.ready = make(chan struct{})
+		s.background.Add(1)
+		go a.count(context.WithoutCancel(ctx), s, site, bounds, c, c.ready)
+	}
+	ready := c.ready
+	counts, at = c.counts, c.at
+	a.mu.Unlock()
+	if counts != nil || ready == nil {
+		return counts, at, ready != nil
+	}
+	wait := time.NewTimer(countingWait)
+	defer wait.Stop()
+	select {
+	case <-ready:
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return c.counts, c.at, c.ready != nil
+}
+
+func (a *ageCounts) count(ctx context.Context, s *Server, site models.Site, bounds []time.Time, c *ageCount, ready chan struct{}) {
+	defer s.background.Done()
+	ctx, cancel := context.WithTimeout(ctx, countingLimit)
+	defer cancel()
+	go func() {
+		select {
+		case <-s.draining:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	counts, err := s.deps.Reports.LastmodCounts(ctx, site.ID, bounds)
+	if err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "pages by age not counted", "site", site.ID, "error", err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c.ready = nil; err == nil {
+		c.counts, c.at, c.run = &counts, s.deps.Now().UTC(), site.CurrentRun
+	}
+	close(ready)
+}
+
+var periods = []int{7, 30, 90, 365}
+
+func (s *Server) reportsPage(c echo.Context) error {
+	ctx := c.Request().Context()
+	in, err := s.siteHere(c, "reports")
+	if err != nil {
+		return err
+	}
+	page := web.Reports{InSite: in, Period: 30, Zone: "UTC"}
+	if n, err := strconv.Atoi(c.QueryParam("days")); err == nil && slices.Contains(periods, n) {
+		page.Period = n
+	}
+	for _, n := range periods {
+		page.Periods = append(page.Periods, web.Choice{Name: strconv.Itoa(n) + " days", Address: withParam(c, "days", strconv.Itoa(n)), Chosen: n == page.Period})
+	}
+	zone := time.UTC
+	if in.Site.TimeZone != "" {
+		if z, err := time.LoadLocation(in.Site.TimeZone); err == nil {
+			zone, page.Zone = z, in.Site.TimeZone
+		}
+	}
+	if err := s.reportRuns(ctx, &page, zone); err != nil {
+		return err
+	}
+	s.reportAges(ctx, &page)
+	if err := s.reportLatency(ctx, &page); err != nil {
+		return err
+	}
+	documents, err := s.documents(ctx, in.Site, models.AsOf{Run: in.Site.CurrentRun}, func(d *models.Document) bool { return d.LastmodTrust > 0 })
+	if err != nil {
+		return err
+	}
+	page.Judged = len(documents)
+	slices.SortStableFunc(documents, func(a, b models.Document) int {
+		return cmp.Or(cmp.Compare(a.LastmodTrust, b.LastmodTrust), cmp.Compare(b.Entries, a.Entries))
+	})
+	page.Trusts = documents[:min(len(documents), trustsShown)]
+	return s.show(c, http.StatusOK, "reports", "Reports", page)
+}
+
+// reportRuns draws what runs counted, by day and by hour.
+func (s *Server) reportRuns(ctx context.Context, page *web.Reports, zone *time.Location) error {
+	if s.deps.Reports == nil {
+		return nil
+	}
+	now := s.deps.Now()
+	points, err := s.reports.points.get(ctx, page.Site.ID, 0, now, pointsKept, func(ctx context.Context) ([]models.RunPoint, error) {
+		return s.deps.Reports.RunPoints(ctx, page.Site.ID, reportRuns)
+	})
+	if err != nil {
+		return err
+	}
+	drawRuns(page, points, now.In(zone).AddDate(0, 0, 1-page.Period), zone)
+	return nil
+}
+
+// drawRuns puts runs (newest first) since a day into the report.
+func drawRuns(page *web.Reports, points []models.RunPoint, since time.Time, zone *time.Location) {
+	year, month, day := since.Date()
+	since = time.Date(year, month, day, 0, 0, 0, 0, zone)
+	came := false
+	highest := int64(0)
+	for _, r := range slices.Backward(points) {
+		at := r.At.In(zone)
+		if at.Before(since) {
+			continue
+		}
+		label := at.Format(time.DateOnly)
+		if n := len(page.Growth); n == 0 || page.Growth[n-1].Label != label {
+			page.Growth = append(page.Growth, web.Point{Label: label})
+			page.Days = append(page.Days, web.UpDown{Label: label})
+		}
+		last := len(page.Growth) - 1
+		page.Growth[last].Value = r.Live
+		if r.Baseline {
+			continue
+		}
+		page.Days[last].Added += r.Added + r.Restored
+		page.Days[last].Removed += r.Removed
+		came = came || r.Added+r.Restored+r.Removed > 0
+		cell := &page.Heat[(int(at.Weekday())+6)%7][at.Hour()]
+		cell.Count += r.Added + r.Changed
+		page.HeatTotal += r.Added + r.Changed
+		highest = max(highest, cell.Count)
+	}
+	if len(page.Growth) < 2 { // one day: show its runs instead
+		page.Growth = nil
+		for _, r := range slices.Backward(points[:min(len(points), trendRuns)]) {
+			page.Growth = append(page.Growth, web.Point{Label: r.At.In(zone).Format("2006-01-02 15:04"), Value: r.Live})
+		}
+	}
+	if !came {
+		page.Days = nil
+	}
+	for d := range page.Heat {
+		for h := range page.Heat[d] {
+			if cell := &page.Heat[d][h]; cell.Count > 0 {
+				cell.Level = int(min(5, 1+4*cell.Count/highest))
+			}
+		}
+	}
+}
+
+// ages divide the inventory by declared lastmod, the youngest first.
+var ages = []struct {
+	name string
+	days int
+}{{"last 7 days", 7}, {"last 30 days", 30}, {"last 90 days", 90}, {"last year", 365}, {"last 3 years", 3 * 365}}
+
+func (s *Server) reportAges(ctx context.Context, page *web.Reports) {
+	if s.deps.Reports == nil || page.Site.CurrentRun == 0 {
+		return
+	}
+	today := s.deps.Now().UTC().Truncate(24 * time.Hour)
+	var bounds []time.Time
+	for _, age := range ages {
+		bounds = append(bounds, today.AddDate(0, 0, -age.days))
+	}
+	counts, at, counting := s.reports.ages.of(ctx, s, page.Site, bounds)
+	page.Counting = counting
+	if counts == nil {
+		return
+	}
+	page.Counted = &at
+	whole := counts.None
+	for _, n := range counts.At {
+		whole += n
+	}
+	for i, n := range counts.At {
+		age := web.Age{Name: "older", Count: n, Whole: whole}
+		query := url.Values{}
+		if i < len(ages) {
+			age.Name = ages[i].name
+			query.Set("lastmod_from", bounds[i].Format(time.DateOnly))
+		}
+		if i > 0 {
+			query.Set("lastmod_to", bounds[i-1].Format(time.DateOnly))
+		}
+		age.Address = sitePath(page.Site.ID) + "/urls?" + query.Encode()
+		page.Ages = append(page.Ages, age)
+	}
+	page.Ages = append(page.Ages, web.Age{Name: "declares none", Count: counts.None, Whole: whole})
+}
+
+// reportLatency tells how long announced changes took to be seen.
+func (s *Server) reportLatency(ctx context.Context, page *web.Reports) error {
+	if s.deps.Expectations == nil {
+		return nil
+	}
+	all, err := s.deps.Expectations.ExpectationHistory(ctx, page.Site.ID, 0, expectationsRead)
+	if err != nil {
+		return err
+	}
+	var lags []time.Duration
+	l := &page.Latency
+	for i := range all {
+		switch all[i].Outcome {
+		case models.OutcomeMet:
+			l.Met++
+			lags = append(lags, all[i].Lag())
+		case models.OutcomeOpen:
+			l.Open++
+		case models.OutcomeExpired:
+			l.Expired++
+		}
+	}
+	l.Median, l.P95, l.Worst = "–", "–", "–"
+	if len(lags) > 0 {
+		slices.Sort(lags)
+		l.Median, l.P95, l.Worst = rounded(lags[len(lags)/2]), rounded(lags[(len(lags)-1)*95/100]), rounded(lags[len(lags)-1])
+	}
+	return nil
+}
+
+func rounded(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

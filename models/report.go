@@ -1,0 +1,32 @@
+package models
+
+import "time"
+
+// RunPoint is what a chart over time needs of one finished run.
+type RunPoint struct {
+	Run      int64
+	At       time.Time // when it began, UTC
+	Verdict  Verdict
+	Baseline bool // everything was an addition
+	Live     int64
+	Added    int64
+	Removed  int64
+	Changed  int64
+	Moved    int64
+	Restored int64
+}
+
+// FindingGroup is all findings of one code at one run.
+type FindingGroup struct {
+	Code      string
+	Severity  string
+	Count     int64
+	Documents int64  // that have it; a run counts as one
+	Text      string // of one of them
+}
+
+// LastmodCounts is the inventory by declared lastmod.
+type LastmodCounts struct {
+	None int64   // declare no lastmod
+	At   []int64 // at or after the first bound; before it and at or after the second; ...; before the last
+}
