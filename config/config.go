@@ -13,11 +13,12 @@ type Config struct {
 	Listen    string `key:"listen"`                // HOST:PORT of API, hooks and dashboard
 	PublicURL string `key:"public_url"`            // how the daemon is reached from outside; "" from the request
 
-	Log   Log    `key:"log"`
-	Fetch Fetch  `key:"fetch"`
-	Sync  Sync   `key:"sync"`
-	HTTP  HTTP   `key:"http"`
-	Sites []Site `key:"sites"`
+	Log    Log    `key:"log"`
+	Fetch  Fetch  `key:"fetch"`
+	Sync   Sync   `key:"sync"`
+	Verify Verify `key:"verify"`
+	HTTP   HTTP   `key:"http"`
+	Sites  []Site `key:"sites"`
 
 	origins map[string]string // key -> where its value came from; none for a default
 }
@@ -61,6 +62,13 @@ type Sync struct {
 	MaxDepth     int           `key:"max_depth"`     // of indexes in indexes
 	MaxDocuments int           `key:"max_documents"` // of one site
 	LeaseTTL     time.Duration `key:"lease_ttl"`     // a silent daemon's hosts are free after this time
+}
+
+// Verify says how listed pages are looked at for their canonical URL.
+type Verify struct {
+	Enabled bool          `key:"enabled"` // by the daemon; the command verifies in any case
+	PerDay  int           `key:"per_day"` // pages of one host a day, those that hooks name apart
+	Delay   time.Duration `key:"delay"`   // shortest pause between two pages of one host
 }
 
 // HTTP says who is trusted.
@@ -122,6 +130,11 @@ func Default() Config {
 			MaxDepth:     3,
 			MaxDocuments: 50_000, // what one index may list
 			LeaseTTL:     time.Minute,
+		},
+		Verify: Verify{
+			Enabled: true,
+			PerDay:  2000,
+			Delay:   time.Second,
 		},
 		HTTP: HTTP{
 			OpenLocal:       true,

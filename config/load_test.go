@@ -150,6 +150,9 @@ func TestLoad_EveryVariableSetsItsKey(t *testing.T) {
 		{"SYNC_MAX_DEPTH", "9", func(c *config.Config) { c.Sync.MaxDepth = 9 }},
 		{"SYNC_MAX_DOCUMENTS", "9", func(c *config.Config) { c.Sync.MaxDocuments = 9 }},
 		{"SYNC_LEASE_TTL", "30s", func(c *config.Config) { c.Sync.LeaseTTL = 30 * time.Second }},
+		{"VERIFY_ENABLED", "no", func(c *config.Config) { c.Verify.Enabled = false }},
+		{"VERIFY_PER_DAY", "9", func(c *config.Config) { c.Verify.PerDay = 9 }},
+		{"VERIFY_DELAY", "3s", func(c *config.Config) { c.Verify.Delay = 3 * time.Second }},
 		{"HTTP_OPEN_LOCAL", "no", func(c *config.Config) { c.HTTP.OpenLocal = false }},
 		{"HTTP_TRUSTED_PROXIES", "172.16.0.0/12", func(c *config.Config) {
 			c.HTTP.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("172.16.0.0/12")}

@@ -39,6 +39,7 @@ func (c Config) check(problems *Problems) {
 	k.oneOf("log.format", c.Log.Format, "auto", "text", "json")
 	k.fetch(c.Fetch)
 	k.sync(c.Sync)
+	k.verify(c.Verify)
 	k.http(c.HTTP)
 	k.sites(c.Sites, c.Sync)
 }
@@ -205,6 +206,11 @@ func (k checker) schedule(prefix, spec, zone string) {
 	if _, err := schedule.Parse(spec, zone); err != nil {
 		k.add(prefix+"schedule", "", "%s", err)
 	}
+}
+
+func (k checker) verify(v Verify) {
+	k.number("verify.per_day", v.PerDay, 1, 1_000_000)
+	k.duration("verify.delay", v.Delay, 0, 10*time.Minute)
 }
 
 func (k checker) http(h HTTP) {

@@ -177,7 +177,7 @@ func (l *Loop) start(ctx context.Context, site models.Site, cause string) {
 	go func() {
 		defer l.wg.Done()
 		defer l.end()
-		_, err := l.e.Run(ctx, Request{SiteID: site.ID, Cause: cause})
+		_, err := l.e.Run(ctx, Request{SiteID: site.ID, Cause: cause, Busy: 5 * time.Second})
 		l.settled(site, err, ctx.Err() != nil)
 	}()
 }

@@ -43,7 +43,7 @@ func (c *Client) attempt(ctx context.Context, j *job, validators bool) *Result {
 		}
 		hop := Hop{
 			URL: target.String(), Status: resp.StatusCode, Location: resp.Header.Get("Location"),
-			RetryAfter: r.RetryAfter,
+			Header: resp.Header, RetryAfter: r.RetryAfter,
 		}
 		body.release = func() {} // the slot is kept for the next hop
 		discard(body, resp.ContentLength)

@@ -47,6 +47,10 @@ type Request struct {
 	// Header holds further fields under the same rule (a pass for a firewall).
 	Header http.Header
 
+	// OneHop follows no redirect: the answer then is the last of Result.Hops, and
+	// the caller decides about the next request.
+	OneHop bool
+
 	AllowPort  uint16        // one more port allowed on public addresses
 	CrawlDelay time.Duration // Page only: from the host's robots.txt, capped at 60 s
 	MaxWire    int64         // overrides Options.MaxWire or MaxPageWire
@@ -87,6 +91,9 @@ func (c *Client) job(req Request) (*job, error) {
 	}
 	if req.Kind == Page {
 		j.redirects = c.opt.MaxPageRedirects
+	}
+	if req.OneHop {
+		j.redirects = 0
 	}
 	if req.MaxWire > 0 {
 		j.maxWire = req.MaxWire

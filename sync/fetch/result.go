@@ -34,6 +34,7 @@ type Hop struct {
 	URL      string
 	Status   int
 	Location string // as sent, unresolved
+	Header   http.Header
 	// Downgrade: this hop left https for http (followed for pages alone).
 	Downgrade  bool
 	RetryAfter time.Duration

@@ -1,0 +1,618 @@
+package syncer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/canonical"
+	"github.com/sitemapd/sitemapd/sync/canonical/sketch"
+	"github.com/sitemapd/sitemapd/sync/weburl"
+)
+
+// visit is a stay at one site: its host's lease is held.
+type visit struct {
+	*Verifier
+	site       models.Site
+	lease      models.Lease
+	home       canonical.Key
+	generators map[string]string // of documents by URL
+	sweep      *sweep
+	requests   int
+	yieldFrom  time.Time // from then on runs that become due get the host; by our own clock
+}
+
+func (v *Verifier) visit(ctx context.Context, site models.Site, lease models.Lease) (*visit, error) {
+	x := &visit{Verifier: v, site: site, lease: lease, home: canonical.KeyOf(site.Home), generators: map[string]string{}}
+	documents, err := v.o.Store.DocumentsAt(ctx, site.ID, models.AsOf{})
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	for i := range documents {
+		x.generators[documents[i].URL] = documents[i].Generator
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	x.sweep = v.sweeps[site.ID]
+	if x.sweep == nil || v.now().Sub(x.sweep.since) > 24*time.Hour {
+		x.sweep = &sweep{since: v.now(), known: map[string]int{}}
+		v.sweeps[site.ID] = x.sweep
+	}
+	return x, nil
+}
+
+// listing is what the inventory says of a page.
+type listing struct {
+	listed    bool
+	loc       string
+	lastmod   time.Time
+	documents []string
+	generator string
+}
+
+func (v *visit) listing(ctx context.Context, key models.Key) (listing, error) {
+	var l listing
+	err := v.o.Store.Pages(ctx, v.site.ID, models.PageFilter{State: models.StateAll, Key: &key}, func(p *models.Page) error {
+		if p.State == models.StateRemoved {
+			return nil
+		}
+		l.listed, l.loc = true, p.URL
+		if p.Document != "" {
+			l.documents = append(l.documents, p.Document)
+		}
+		l.documents = append(l.documents, p.Listings...)
+		l.generator = v.generators[p.Document]
+		if p.Lastmod != nil {
+			l.lastmod = p.Lastmod.Instant
+		}
+		return nil
+	})
+	if err != nil {
+		return l, fmt.Errorf("read the listing of a page: %w", err)
+	}
+	return l, nil
+}
+
+// examine looks at one URL and puts what it says on record, with what the same fetch says of the URLs that it was
+// redirected to.
+func (v *visit) examine(ctx context.Context, key models.Key, url string) (canonical.Reading, error) {
+	s, err := v.known(ctx, key, url)
+	if err != nil {
+		return "", err
+	}
+	l, err := v.listing(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	fetching, stop := v.untilWanted(ctx)
+	a, err := v.look(fetching, s)
+	gaveUp := context.Cause(fetching)
+	stop()
+	if errors.Is(gaveUp, errWanted) {
+		return "", errWanted
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, document := range l.documents {
+		a.response.Sitemaps = append(a.response.Sitemaps, canonical.SitemapListing{Document: document, Loc: l.loc})
+	}
+	ev := canonical.Extract(a.response)
+	done := map[canonical.Key]bool{canonical.Key(key): true}
+	for i := range ev.Along {
+		along := &ev.Along[i]
+		if along.Key.IsZero() || done[along.Key] || along.Reading != canonical.ReadingRedirect && along.Status == 0 {
+			continue
+		}
+		done[along.Key] = true
+		if err := v.along(ctx, along, &a, i == len(ev.Along)-1); err != nil {
+			return "", err
+		}
+	}
+	along := ev.Along
+	ev.Along = nil
+	if len(along) > 0 { // validators and text belong to the page that was reached
+		a.etag, a.lastModified, a.sketch, a.cut = "", "", sketch.Sketch{}, false
+	}
+	return ev.Reading, v.put(ctx, s, l, &ev, &a)
+}
+
+// along records a URL that a redirect led through or to.
+func (v *visit) along(ctx context.Context, ev *canonical.Evidence, a *pageAnswer, last bool) error {
+	key := models.Key(ev.Key)
+	s, err := v.known(ctx, key, ev.Source)
+	if err != nil {
+		return err
+	}
+	l, err := v.listing(ctx, key)
+	if err != nil {
+		return err
+	}
+	own := *a
+	own.response = canonical.Response{URL: ev.Source, FinalURL: ev.Source, Status: ev.Status}
+	if last {
+		own.response = a.response
+	} else {
+		own.etag, own.lastModified, own.sketch, own.cut, own.retryAfter = "", "", sketch.Sketch{}, false, 0
+	}
+	if s.watch.Revision == 0 && weburl.Site([]byte(hostOf(ev.Source))) != weburl.Site([]byte(hostOf(v.site.Home))) {
+		s.memory.CrossDomain = true
+	}
+	return v.put(ctx, s, l, ev, &own)
+}
+
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+func (v *visit) known(ctx context.Context, key models.Key, url string) (*subject, error) {
+	found, err := v.o.Store.Dossiers(ctx, v.site.ID, []models.Key{key})
+	if err != nil {
+		return nil, err
+	}
+	return newSubject(found[key], key, url)
+}
+
+// put judges one look and writes what came of it; then everybody whom that concerns is judged anew.
+func (v *visit) put(ctx context.Context, s *subject, l listing, ev *canonical.Evidence, a *pageAnswer) error {
+	j := judging{visit: v, s: s, l: l, ev: ev, a: a, at: a.ended, before: s.record}
+	for _, step := range []func(context.Context) error{j.judge, j.settle, j.audit} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	look, err := j.pack()
+	if err != nil {
+		return err
+	}
+	err = v.o.Store.SaveLook(ctx, v.lease, v.site.ID, look)
+	if errors.Is(err, models.ErrConflict) {
+		v.o.Logger.Info("a page was written by somebody else meanwhile; it is looked at again", "url", s.watch.URL)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if l.listed {
+		v.sweep.Add(s.watch.URL, canonical.Alike(j.step, s.evidence, ev))
+	}
+	if err := v.planTargets(ctx, &j); err != nil {
+		return err
+	}
+	if look.EdgeMoved {
+		if _, err := NewEdges(ctx, v.o.Store, v.site.ID).Drain(); err != nil {
+			return err
+		}
+	}
+	return v.spread(ctx)
+}
+
+// judging is the way of one look from evidence to what is written.
+type judging struct {
+	*visit
+	s      *subject
+	l      listing
+	ev     *canonical.Evidence
+	a      *pageAnswer
+	at     time.Time
+	before canonical.Record
+
+	verdict  canonical.Verdict
+	step     canonical.Step
+	head     models.CanonicalHead
+	moved    bool // the edge
+	informed bool // the look told something of the page itself
+	shown    *canonical.Evidence
+	memory   memory
+	touched  *bool // whether the text changed
+	soft404  bool
+	findings []models.PageFinding
+}
+
+// takes says whether a look may say what the page declares, absence included.
+func takes(ev *canonical.Evidence) bool {
+	return ev.Reading.Clean() || ev.Reading == canonical.ReadingRedirect
+}
+
+func (j *judging) judge(ctx context.Context) error {
+	in := canonical.Input{Evidence: *j.ev, Flapping: j.before.Flapping(j.at), At: j.at}
+	for _, seen := range j.before.Changes {
+		in.Past = append(in.Past, seen.Key)
+	}
+	first := canonical.Judge(in)
+	edge := models.Key(first.Head.EdgeKey)
+	if !takes(j.ev) && j.s.head != nil {
+		edge = j.s.head.EdgeKey
+	}
+	edges := NewEdges(ctx, j.o.Store, j.site.ID)
+	graph, err := edges.lead(j.s.watch.Key, edge)
+	if err != nil {
+		return err
+	}
+	in.Graph = graph
+	names := map[canonical.Key]string{}
+	for _, r := range first.Relationships {
+		if !r.TargetKey.IsZero() && r.TargetKey != j.ev.Key {
+			names[r.TargetKey] = r.Target
+		}
+	}
+	for _, c := range first.Candidates {
+		if c.TargetKey != j.ev.Key {
+			names[c.TargetKey] = c.Target
+		}
+	}
+	if !graph.FinalKey.IsZero() {
+		if in.Graph.Final, err = j.urlOf(ctx, graph.FinalKey, names); err != nil {
+			return err
+		}
+		names[graph.FinalKey] = in.Graph.Final
+	}
+	// The text of this look, not of the one before, is what targets are compared with.
+	source := &subject{watch: j.s.watch, evidence: j.ev, sketch: j.a.sketch, memory: memory{Cut: j.a.cut}}
+	if in.Targets, err = j.targets(ctx, source, names, j.before.Current); err != nil {
+		return err
+	}
+	j.verdict = canonical.Judge(in)
+	unlisted := !j.l.listed && !j.s.memory.Removed.IsZero()
+	j.step = canonical.Advance(j.before, canonical.Observed{Evidence: *j.ev, Verdict: j.verdict, Generation: j.a.response.Generation(),
+		Started: j.a.started, At: j.at, Unlisted: unlisted, HoldMass: j.sweep.HoldAbsence()})
+	return nil
+}
+
+func (j *judging) urlOf(ctx context.Context, key canonical.Key, names map[canonical.Key]string) (string, error) {
+	if u, ok := names[key]; ok {
+		return u, nil
+	}
+	found, err := j.o.Store.Dossiers(ctx, j.site.ID, []models.Key{models.Key(key)})
+	if err != nil {
+		return "", err
+	}
+	if d := found[models.Key(key)]; d != nil {
+		return d.Watch.URL, nil
+	}
+	return "", nil
+}
+
+// settle works out everything that follows from the step: head, memory, the text, when to look next.
+func (j *judging) settle(ctx context.Context) error {
+	s := j.s
+	j.informed = takes(j.ev) || j.ev.Reading == canonical.ReadingNotModified
+	j.shown = j.ev
+	if j.ev.Reading == canonical.ReadingNotModified && s.evidence != nil {
+		j.shown = s.evidence
+	}
+	j.memory = s.memory
+	j.memory.Record = j.step.Next
+	j.memory.Record.Current, j.memory.Record.Conflict = nil, nil
+	j.compareTexts()
+	if j.ev.Reading == canonical.ReadingRead && len(j.a.sketch.Hashes) > 0 {
+		soft, err := j.softNotFound(ctx, s.watch.URL, j.a.sketch)
+		if err != nil {
+			return err
+		}
+		j.memory.Soft404 = soft
+	}
+	j.settleHead()
+	j.memory.TroubleSince = trouble(j.memory.TroubleSince, j.head.Status, j.head.Resolution, j.at)
+	j.memory.RetryAfter = time.Time{}
+	if j.a.retryAfter > 0 {
+		j.memory.RetryAfter = j.at.Add(j.a.retryAfter)
+	}
+	j.memory.Lastmod = j.l.lastmod
+	bearing := j.bearing()
+	if bearing != s.memory.Bearing {
+		j.memory.Bearing = bearing
+		if !j.moved {
+			n, err := j.o.Store.CountDependents(ctx, j.site.ID, s.watch.Key, 1)
+			if err != nil {
+				return err
+			}
+			j.moved = n > 0
+		}
+	}
+	return nil
+}
+
+// compareTexts says whether the text is another than at the look before; small differences, which dates and related
+// posts make, tell nothing.
+func (j *judging) compareTexts() {
+	if j.ev.Reading == canonical.ReadingNotModified {
+		no := false
+		j.touched = &no
+		return
+	}
+	if j.ev.Reading != canonical.ReadingRead {
+		return
+	}
+	j.memory.Cut = j.a.cut
+	a, ok := sketch.Containment(j.s.sketch, j.a.sketch)
+	b, ok2 := sketch.Containment(j.a.sketch, j.s.sketch)
+	if !ok || !ok2 {
+		return
+	}
+	share, touched := min(a, b), false
+	switch {
+	case share >= 0.98:
+		j.touched = &touched
+	case share < 0.90:
+		touched = true
+		j.touched = &touched
+	}
+}
+
+// settleHead fills the row that lists read: from this look where it may say, else as it was.
+func (j *judging) settleHead() {
+	s := j.s
+	h := models.CanonicalHead{Key: s.watch.Key, URL: s.watch.URL, Own: "none", EdgeState: models.EdgeState{Resolution: "none"}}
+	if s.head != nil {
+		h = *s.head
+	}
+	before := h.EdgeKey
+	h.Listed = j.l.listed
+	held := j.step.Action == canonical.ActionHold && j.step.Reason != canonical.ReasonRedirected || j.step.Action == canonical.ActionKeep
+	if takes(j.ev) && !held || j.step.Reason == canonical.ReasonSourceGone {
+		n := j.verdict.Head
+		h.Target, h.TargetKey, h.Edge, h.EdgeKey, h.EdgeKind = n.Target, models.Key(n.TargetKey), n.Edge, models.Key(n.EdgeKey), string(n.EdgeKind)
+		h.Own = "none"
+		if n.Resolution == canonical.ResolutionSelf {
+			h.Own = "self"
+		}
+	}
+	if j.step.Next.Conflict != nil {
+		h.Own, h.Target, h.TargetKey = "conflict", "", models.Key{}
+		if h.EdgeKind == string(canonical.KindHTMLLink) || h.EdgeKind == string(canonical.KindHTTPLink) || h.EdgeKind == string(canonical.KindConfig) {
+			h.Edge, h.EdgeKey, h.EdgeKind = "", models.Key{}, ""
+		}
+	} else if h.Own == "conflict" {
+		h.Own = "none"
+	}
+	h.Status, h.Reason = statusOf(j.step.Next.Current, j.verdict.Status, j.verdict.Reason)
+	j.moved = h.EdgeKey != before
+	if g := j.verdict.Head; j.moved && g.Resolution != "" && h.EdgeKey != (models.Key{}) { // until the queue is worked off
+		h.Resolution = string(g.Resolution)
+	}
+	j.head = h
+}
+
+// statusOf is the status of a page: that of its worst declared relationship, or why there is none.
+func statusOf(current []canonical.Relationship, status canonical.Status, reason canonical.Reason) (string, string) {
+	worst := -1
+	for _, r := range current {
+		if r.Method.Explicit() && r.Status.Rank() > worst {
+			worst, status, reason = r.Status.Rank(), r.Status, r.Reason
+		}
+	}
+	if worst < 0 && status != canonical.StatusUnknown { // this look declares something, but the record was kept as it is
+		status, reason = canonical.StatusUnknown, canonical.ReasonNoDeclaration
+	}
+	return string(status), string(reason)
+}
+
+func trouble(since time.Time, status, resolution string, at time.Time) time.Time {
+	switch {
+	case status != string(canonical.StatusConflicting) && status != string(canonical.StatusInvalid) && resolution != string(canonical.ResolutionLoop):
+		return time.Time{}
+	case since.IsZero():
+		return at
+	}
+	return since
+}
+
+// bearing is what those rest on that name this URL. When it changes they are judged anew.
+func (j *judging) bearing() string {
+	look := canonical.Look{Source: j.s.watch.URL, Target: j.s.watch.URL, Evidence: *j.shown, Failures: j.step.Next.Failures, Soft404: j.memory.Soft404, At: j.at}
+	t := canonical.Validate(look)
+	return fmt.Sprintf("%d %d %t %s %s", t.State, t.Validation.Status, t.Validation.Noindex, t.Validation.TargetCanonical, t.Validation.RedirectTarget)
+}
+
+// pack makes the rows.
+func (j *judging) pack() (*models.Look, error) {
+	s := j.s
+	look := &models.Look{Watch: s.watch, Head: &j.head, EdgeMoved: j.moved, Findings: j.findings}
+	w := &look.Watch
+	w.LastLook, w.Reading, w.Status, w.Listed = j.at, string(j.ev.Reading), j.ev.Status, j.l.listed
+	if j.informed {
+		w.LastRead = j.at
+		w.Looks++
+	}
+	changed := len(j.step.Opened)+len(j.step.Closed) > 0 || j.touched != nil && *j.touched
+	if j.informed {
+		w.Interval = canonical.NextInterval(w.Interval, changed)
+	}
+	if j.ev.Reading == canonical.ReadingRead {
+		w.ETag, w.LastModified, w.ValidatedURL = j.a.etag, j.a.lastModified, s.watch.URL
+		sample, err := j.a.sketch.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		w.Sketch = sample
+	} else if takes(j.ev) {
+		w.ETag, w.LastModified, w.ValidatedURL, w.Sketch = "", "", "", nil
+	}
+	if err := j.packEvidence(look); err != nil {
+		return nil, err
+	}
+	if err := j.packRelationships(look); err != nil {
+		return nil, err
+	}
+	plan(w, &j.memory, j.at)
+	record, err := json.Marshal(j.memory)
+	if err != nil {
+		return nil, fmt.Errorf("write the record: %w", err)
+	}
+	w.Record = record
+	return look, nil
+}
+
+// packEvidence writes observations that are new, or no longer seen; those that stay are counted by the watch alone.
+func (j *judging) packEvidence(look *models.Look) error {
+	all, changed := canonical.Observe(j.s.observed, j.ev, j.at)
+	before := map[[16]byte]canonical.Observation{}
+	for _, o := range j.s.observed {
+		before[o.ID] = o
+	}
+	for _, o := range changed {
+		old, known := before[o.ID]
+		if known && old.Current == o.Current {
+			continue
+		}
+		item, err := json.Marshal(o.Item)
+		if err != nil {
+			return fmt.Errorf("write an observation: %w", err)
+		}
+		look.Observations = append(look.Observations, models.CanonicalObservation{ID: o.ID, Kind: string(o.Item.Kind), Accepted: o.Item.Accepted,
+			Current: o.Current, FirstSeen: o.FirstSeen, LastSeen: o.LastSeen, Times: int64(o.Times), Parser: o.Parser, Item: item})
+	}
+	if !takes(j.ev) && j.s.evidence != nil {
+		return nil // what was read before still stands
+	}
+	k := kept{Evidence: *j.ev}
+	k.Items, k.Along = nil, nil
+	for i := range j.ev.Items {
+		for _, o := range all {
+			if o.Current && sameStatement(&o.Item, &j.ev.Items[i]) && !slices.Contains(k.Statements, o.ID) {
+				k.Statements = append(k.Statements, o.ID)
+				break
+			}
+		}
+	}
+	body, err := json.Marshal(k)
+	if err != nil {
+		return fmt.Errorf("write evidence: %w", err)
+	}
+	look.Watch.Evidence = body
+	return nil
+}
+
+// sameStatement compares what makes a statement an observation of its own.
+func sameStatement(a, b *canonical.Item) bool {
+	return a.Kind == b.Kind && a.Place == b.Place && a.Hop == b.Hop && a.Accepted == b.Accepted && a.URL == b.URL && a.Raw == b.Raw
+}
+
+// packRelationships sorts what the step did into rows: opened, closed, judged otherwise, seen again.
+func (j *judging) packRelationships(look *models.Look) error {
+	opened := map[string]bool{}
+	for i := range j.step.Opened {
+		opened[j.step.Opened[i].ID()] = true
+	}
+	all := len(j.step.Next.Current) > 0
+	for i := range j.step.Next.Current {
+		r := &j.step.Next.Current[i]
+		m, err := packed(r, "look", j.at)
+		if err != nil {
+			return err
+		}
+		all = all && r.ObservedAt.Equal(j.at)
+		if opened[r.ID()] {
+			look.Opened = append(look.Opened, m)
+			continue
+		}
+		at := slices.IndexFunc(j.before.Current, func(old canonical.Relationship) bool { return old.ID() == r.ID() })
+		if at < 0 {
+			continue
+		}
+		switch old := &j.before.Current[at]; {
+		case judgedOtherwise(old, r):
+			look.Changed = append(look.Changed, m)
+		case r.Validation.Method == "fetch" && !r.Validation.At.Equal(old.Validation.At):
+			look.Seen = append(look.Seen, m)
+		case r.ObservedAt.Equal(j.at):
+			// told by the watch, if all were seen
+			look.Seen = append(look.Seen, m)
+		}
+	}
+	if all { // one row says it for all of them
+		look.Watch.Confirmed = j.at
+		look.Seen = slices.DeleteFunc(look.Seen, func(m models.CanonicalRelationship) bool {
+			return !slices.ContainsFunc(j.before.Current, func(old canonical.Relationship) bool {
+				return models.Key(old.TargetKey) == m.Target && string(old.Method) == m.Method && old.Validation.Method == "fetch"
+			})
+		})
+	}
+	for i := range j.step.Closed {
+		m, err := packed(&j.step.Closed[i], "look", j.at)
+		if err != nil {
+			return err
+		}
+		look.Closed = append(look.Closed, m)
+	}
+	return j.packRest(look)
+}
+
+// judgedOtherwise says whether the judgement of one relationship changed, the moment of a validation apart.
+func judgedOtherwise(a, b *canonical.Relationship) bool {
+	x, y := a.Validation, b.Validation
+	x.At, y.At = time.Time{}, time.Time{}
+	if (x.Retrievable == nil) != (y.Retrievable == nil) || x.Retrievable != nil && *x.Retrievable != *y.Retrievable {
+		return true
+	}
+	x.Retrievable, y.Retrievable = nil, nil
+	return a.Status != b.Status || a.Reason != b.Reason || a.Score != b.Score || a.Rule != b.Rule || x != y
+}
+
+// packRest writes the conflict and, where the look may say, the candidates.
+func (j *judging) packRest(look *models.Look) error {
+	conflict, err := packedConflict(j.before.Conflict, j.step.Next.Conflict, j.at)
+	if err != nil {
+		return err
+	}
+	look.Conflict = conflict
+	if takes(j.ev) {
+		look.SetCandidates = true
+		look.Candidates, err = packedCandidates(j.verdict.Candidates, j.at)
+	}
+	return err
+}
+
+func packedConflict(before, now *canonical.Conflict, at time.Time) (*models.CanonicalConflict, error) {
+	c := now
+	if c == nil && before != nil {
+		closed := *before
+		closed.State, closed.ClosedAt = "resolved", at
+		c = &closed
+	}
+	if c == nil {
+		return nil, nil
+	}
+	body, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("write a conflict: %w", err)
+	}
+	kinds := make([]string, len(c.Kinds))
+	for i, k := range c.Kinds {
+		kinds[i] = string(k)
+	}
+	m := &models.CanonicalConflict{OpenedAt: c.OpenedAt, Kinds: strings.Join(kinds, ","), Body: body}
+	if !c.ClosedAt.IsZero() {
+		m.ClosedAt = &at
+	}
+	return m, nil
+}
+
+func packedCandidates(list []canonical.Candidate, at time.Time) ([]models.CanonicalCandidate, error) {
+	var out []models.CanonicalCandidate
+	seen := map[canonical.Key]bool{}
+	for i := range list {
+		c := &list[i]
+		if seen[c.TargetKey] {
+			continue
+		}
+		seen[c.TargetKey] = true
+		body, err := json.Marshal(c)
+		if err != nil {
+			return nil, fmt.Errorf("write a candidate: %w", err)
+		}
+		out = append(out, models.CanonicalCandidate{Target: models.Key(c.TargetKey), ValidFrom: at, Score: c.Score, Rule: c.Rule, Body: body})
+	}
+	return out, nil
+}
