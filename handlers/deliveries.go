@@ -130,7 +130,7 @@ func (s *Server) deliveriesPage(ctx context.Context, siteID int64, token, result
 			break
 		}
 		if j == len(others) || i < len(stored) && !stored[i].ReceivedAt.Before(others[j].At) {
-			out.Items = append(out.Items, delivered(&stored[i]))
+			out.Items = append(out.Items, Delivered(&stored[i]))
 			next.Number = stored[i].ID
 			i++
 			continue
@@ -148,8 +148,8 @@ func (s *Server) deliveriesPage(ctx context.Context, siteID int64, token, result
 	return out, nil
 }
 
-// delivered shows a trigger as the delivery that it came by.
-func delivered(t *models.Trigger) models.Delivery {
+// Delivered shows a trigger as the delivery that it came by.
+func Delivered(t *models.Trigger) models.Delivery {
 	return models.Delivery{
 		ID: t.ID, SiteID: t.SiteID, At: t.ReceivedAt, Result: models.DeliveryAccepted, Cause: t.Kind, Status: 200, Dialect: t.Dialect,
 		Bytes: int64(len(t.Body)), Trigger: t.ID, Run: t.ServedRun, Hints: t.Hints,

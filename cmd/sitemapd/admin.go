@@ -75,37 +75,6 @@ func (a *app) configCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) hookCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "hook", Short: "Publish hooks: secret", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	var rotate bool
-	var overlap time.Duration
-	secret := &cobra.Command{
-		Use:   "secret SITE",
-		Short: "Show the site's hook address and signing secret; make one when there is none",
-		Args:  cobra.ExactArgs(1),
-		RunE: a.withSite(func(ctx context.Context, s *store.Store, site models.Site, _ []string) error {
-			keys, err := s.HookKeys(ctx, site.ID)
-			if err != nil {
-				return err
-			}
-			if rotate || len(keys) == 0 {
-				if _, err := s.RotateHookKey(ctx, site.ID, overlap); err != nil {
-					return err
-				}
-				if keys, err = s.HookKeys(ctx, site.ID); err != nil {
-					return err
-				}
-			}
-			return a.hookSecret(site, keys)
-		}),
-	}
-	secret.Flags().BoolVar(&rotate, "rotate", false, "make a new secret; the old one stays valid for --overlap")
-	secret.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long the old secret stays valid after --rotate")
-	cmd.AddCommand(secret)
-	return cmd
-}
-
 func (a *app) healthcheckCommand() *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"reflect"
@@ -68,7 +67,7 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	if err != nil {
 		return err
 	}
-	if d.engine, err = a.engine(s, d.client, nil, runs.Observe); err != nil {
+	if d.engine, err = a.engine(s, d.client, syncer.Options{Observe: runs.Observe, Expected: runs.Decided}); err != nil {
 		return err
 	}
 	c := a.config.Sync
@@ -278,36 +277,3 @@ func (e daemonEngine) Watch(ctx context.Context, site int64) <-chan models.Progr
 }
 
 func (e daemonEngine) Stop(site int64) bool { return e.d.engine.Stop(site) }
-
-// hookSecret prints where publish hooks go and what signs them.
-func (a *app) hookSecret(site models.Site, keys []models.HookKey) error {
-	base := orDefault(a.config.PublicURL, "http://"+a.config.Listen)
-	type shown struct {
-		ID       string `json:"id"`
-		Secret   string `json:"secret"`
-		NotAfter string `json:"not_after,omitempty"`
-		TokenURL string `json:"token_url"`
-	}
-	out := struct {
-		Site    string  `json:"site"`
-		URL     string  `json:"url"`
-		Secrets []shown `json:"secrets"`
-	}{Site: site.Name, URL: fmt.Sprintf("%s/hooks/%d", base, site.ID)}
-	for _, k := range keys {
-		token, err := handlers.HookToken(k.Secret)
-		if err != nil {
-			return err
-		}
-		out.Secrets = append(out.Secrets, shown{ID: k.ID, Secret: k.Secret, NotAfter: when(k.NotAfter), TokenURL: out.URL + "/" + token})
-	}
-	return a.object(out, func(w io.Writer) {
-		fmt.Fprintf(w, "hook address   %s\n", out.URL)
-		for _, k := range out.Secrets {
-			fmt.Fprintf(w, "secret         %s\n", k.Secret)
-			if k.NotAfter != "" {
-				fmt.Fprintf(w, "  valid until  %s\n", k.NotAfter)
-			}
-			fmt.Fprintf(w, "  for senders that cannot sign (Update Services, form posts): %s\n", k.TokenURL)
-		}
-	})
-}

@@ -56,7 +56,7 @@ func (a *app) sync(ctx context.Context, s *store.Store, name string, confirm boo
 	if err != nil {
 		return err
 	}
-	engine, err := a.engine(s, client, a.bar(), nil)
+	engine, err := a.engine(s, client, syncer.Options{Progress: a.bar()})
 	if err != nil {
 		return err
 	}
@@ -145,15 +145,16 @@ func addSite(ctx context.Context, s *store.Store, site models.Site) (models.Site
 	return added, err
 }
 
-// engine wires a run engine.
-func (a *app) engine(s *store.Store, client *fetch.Client, progress func(models.Progress), observe func(models.Site, models.Run)) (*syncer.Engine, error) {
+// engine wires a run engine. The callbacks are the caller's, the rest is the configuration's.
+func (a *app) engine(s *store.Store, client *fetch.Client, o syncer.Options) (*syncer.Engine, error) {
 	c := a.config.Sync
-	return syncer.New(syncer.Options{Store: s, Web: client, Logger: a.log, Owner: owner(), LeaseTTL: c.LeaseTTL,
-		Fetches: a.config.Fetch.PerHost, Workers: c.Workers, MaxDepth: c.MaxDepth, MaxDocuments: c.MaxDocuments,
-		MaxBody: int64(a.config.Fetch.MaxDocumentBytes), Progress: progress, Observe: observe,
-		Policy: syncer.Policy{ConfirmAfter: c.ConfirmAfter, ReleaseAfter: c.ReleaseAfter,
-			GuardPages: int64(c.GuardPages), GuardPercent: int64(c.GuardPercent)},
-		NextDue: nextDue(c)})
+	o.Store, o.Web, o.Logger, o.Owner, o.LeaseTTL = s, client, a.log, owner(), c.LeaseTTL
+	o.Fetches, o.Workers, o.MaxDepth, o.MaxDocuments = a.config.Fetch.PerHost, c.Workers, c.MaxDepth, c.MaxDocuments
+	o.MaxBody = int64(a.config.Fetch.MaxDocumentBytes)
+	o.Policy = syncer.Policy{ConfirmAfter: c.ConfirmAfter, ReleaseAfter: c.ReleaseAfter,
+		GuardPages: int64(c.GuardPages), GuardPercent: int64(c.GuardPercent)}
+	o.NextDue = nextDue(c)
+	return syncer.New(o)
 }
 
 // nextDue gives a site's next run by its schedule.

@@ -17,6 +17,7 @@ type Sync struct {
 	pages     *prometheus.GaugeVec
 	success   *prometheus.GaugeVec
 	last      *prometheus.GaugeVec
+	recorded  *prometheus.HistogramVec
 }
 
 // New makes the metrics and registers them.
@@ -51,8 +52,12 @@ func New(registerer prometheus.Registerer) (*Sync, error) {
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "sitemapd_sync_last_run_timestamp_seconds", Help: "End of the last run, whatever its verdict.",
 		}, site),
+		recorded: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "sitemapd_publish_to_recorded_seconds", Help: "Time from a publish message's arrival until what it says of a page is in the inventory.",
+			Buckets: []float64{.5, 1, 2, 3, 5, 10, 12, 15, 20, 30, 60, 120, 300, 1800, 7200},
+		}, []string{"kind"}),
 	}
-	for _, collector := range []prometheus.Collector{m.runs, m.seconds, m.changes, m.documents, m.requests, m.bytes, m.pages, m.success, m.last} {
+	for _, collector := range []prometheus.Collector{m.runs, m.seconds, m.changes, m.documents, m.requests, m.bytes, m.pages, m.success, m.last, m.recorded} {
 		if err := registerer.Register(collector); err != nil {
 			return nil, err
 		}
@@ -84,6 +89,14 @@ func (m *Sync) Observe(site models.Site, run models.Run) {
 		}
 	}
 	m.Known(site, run)
+}
+
+// Decided measures how long what a publish message said took to come true, by its kind: listed, gone, changed, moved.
+// It fits the engine's Options.Expected.
+func (m *Sync) Decided(_ models.Site, e models.Expectation) {
+	if e.Outcome == models.OutcomeMet {
+		m.recorded.WithLabelValues(e.Kind).Observe(e.Lag().Seconds())
+	}
 }
 
 // Known shows a site as a run left it, without counting the run: after a start, for the
