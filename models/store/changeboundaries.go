@@ -17,6 +17,9 @@ func (r *changeReader) declarations(ctx context.Context, document int32) error {
 	if !r.wants(models.KindAdded, models.KindChanged, models.KindMoved, models.KindRemoved, models.KindRestored) {
 		return nil
 	}
+	if err := r.readShift(ctx, document); err != nil {
+		return err
+	}
 	after := r.from(sectionDeclarations, document)
 	for {
 		var rows []*models.Declaration
@@ -91,6 +94,7 @@ func (r *changeReader) boundaries(ctx context.Context, document int32, rows []*m
 		var c *models.Change
 		key := models.Key{}
 		switch {
+		case b.before != nil && b.after != nil && r.shifted(b.before, b.after):
 		case b.before != nil && b.after != nil:
 			key, c = b.after.Key, changed(b.before, b.after)
 		case b.after != nil:
@@ -106,6 +110,27 @@ func (r *changeReader) boundaries(ctx context.Context, document int32, rows []*m
 		}
 	}
 	return nil
+}
+
+// readShift reads by how much this run found every lastmod of a document moved; 0 for the ordinary case.
+func (r *changeReader) readShift(ctx context.Context, document int32) error {
+	r.shift = 0
+	err := r.store.reads.WithContext(ctx).Raw("SELECT lastmod_shift FROM document_versions WHERE site_id = ? AND document = ? AND from_run = ?",
+		r.site.ID, document, r.run).Scan(&r.shift).Error
+	if err != nil {
+		return fmt.Errorf("read lastmod shift: %w", err)
+	}
+	return nil
+}
+
+// shifted tells that a declaration changed by the document's shift alone: part of one event, no change of its own.
+func (r *changeReader) shifted(before, after *models.Declaration) bool {
+	if r.shift == 0 || r.filter.Shifts || before.Lastmod == nil || after.Lastmod == nil {
+		return false
+	}
+	c := changed(before, after)
+	return c != nil && len(c.Fields) == 1 && c.Fields[0].Field == "lastmod" &&
+		after.Lastmod.Instant.Sub(before.Lastmod.Instant).Microseconds() == r.shift
 }
 
 // declared gives the declarations of pages at a run, in whichever document.

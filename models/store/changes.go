@@ -71,6 +71,7 @@ type changeReader struct {
 	fn       func(*models.Change) error
 	run, was int64 // the run, and the last moment before it
 	at       time.Time
+	shift    int64        // microseconds by which every lastmod of the document moved in the run
 	migrated []models.Key // pages that took the place of migrated ones in this run, ascending
 }
 
