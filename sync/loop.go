@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,10 +41,22 @@ type Loop struct {
 	wg   sync.WaitGroup
 
 	mu      sync.Mutex
-	retry   map[int64]time.Time // sites whose last run failed by our fault: not before
+	retry   map[int64]pause // sites whose last run failed by our fault
 	faults  map[int64]int
-	running int
+	running map[int64]bool // sites whose run was started here and has not ended
 }
+
+// pause puts a site off.
+type pause struct {
+	since, until time.Time
+}
+
+// settleTime is the least time between two looks: at hundreds of hooks a second each would wake the loop, and each look
+// reads every trigger that waits.
+const settleTime = 100 * time.Millisecond
+
+// busyWait is how long a site waits whose host somebody else is walking.
+const busyWait = 5 * time.Second
 
 // NewLoop completes the options.
 func NewLoop(e *Engine, o LoopOptions) *Loop {
@@ -56,7 +70,7 @@ func NewLoop(e *Engine, o LoopOptions) *Loop {
 	o.Quiet = orElse(o.Quiet, 10*time.Second)
 	o.MaxWait = orElse(o.MaxWait, time.Minute)
 	o.Sites = orElse(o.Sites, 4)
-	return &Loop{e: e, o: o, wake: make(chan struct{}, 1), retry: map[int64]time.Time{}, faults: map[int64]int{}}
+	return &Loop{e: e, o: o, wake: make(chan struct{}, 1), retry: map[int64]pause{}, faults: map[int64]int{}, running: map[int64]bool{}}
 }
 
 // Wake makes the loop look at once. It never blocks.
@@ -93,40 +107,57 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-timer.C:
 		case <-l.wake:
 			timer.Stop()
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(min(settleTime, l.o.Tick)):
+			}
 		}
 	}
 }
 
 func (l *Loop) look(ctx context.Context) error {
 	now := l.o.Now()
+	// Whose run ends between the two reads must not be taken for due still.
+	busy := l.busy()
 	sites, err := l.o.Store.DueSites(ctx, now)
 	if err != nil {
 		return err
 	}
 	rand.Shuffle(len(sites), func(i, j int) { sites[i], sites[j] = sites[j], sites[i] })
+	var problems []error
 	for _, site := range sites {
-		if !l.free(site.ID, now) {
+		if busy[site.ID] || !l.free(site.ID) {
 			continue
 		}
+		// What is wrong with one site's triggers must not keep the others waiting.
 		cause, err := l.cause(ctx, site, now)
 		if err != nil {
-			return err
-		}
-		if cause == "" {
+			problems = append(problems, err)
 			continue
 		}
-		l.start(ctx, site, cause)
+		if cause != "" {
+			l.start(ctx, site, cause)
+		}
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
-func (l *Loop) free(site int64, now time.Time) bool {
+func (l *Loop) busy() map[int64]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.running)
+}
+
+// free tells whether a run of the site can start here. What the loop started counts from its start: the engine knows of
+// a run only once it has read the site.
+func (l *Loop) free(site int64) bool {
 	if l.e.Running(site) {
 		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.running < l.o.Sites && !now.Before(l.retry[site])
+	return len(l.running) < l.o.Sites && !l.running[site]
 }
 
 // cause tells why a site is to be walked now; "" when its hooks are still to be waited for.
@@ -135,6 +166,9 @@ func (l *Loop) cause(ctx context.Context, site models.Site, now time.Time) (stri
 	if err != nil {
 		return "", fmt.Errorf("read triggers of %s: %w", site.Name, err)
 	}
+	if l.putOff(site.ID, triggers, now) {
+		return "", nil
+	}
 	if kind := l.ripe(site, triggers, now); kind != "" {
 		return kind, nil
 	}
@@ -142,6 +176,19 @@ func (l *Loop) cause(ctx context.Context, site models.Site, now time.Time) (stri
 		return "", nil
 	}
 	return models.CauseCron, nil
+}
+
+// putOff tells whether a site waits after a failure of ours. A person who asks after the failure need not wait.
+func (l *Loop) putOff(site int64, triggers []models.Trigger, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, ok := l.retry[site]
+	if !ok || !now.Before(p.until) {
+		return false
+	}
+	return !slices.ContainsFunc(triggers, func(t models.Trigger) bool {
+		return t.Kind == models.CauseManual && t.ReceivedAt.After(p.since)
+	})
 }
 
 // ripe tells whether unserved triggers have waited long enough: quiet since the last, or longest wait since the first.
@@ -171,39 +218,42 @@ func (l *Loop) ripe(site models.Site, triggers []models.Trigger, now time.Time) 
 
 func (l *Loop) start(ctx context.Context, site models.Site, cause string) {
 	l.mu.Lock()
-	l.running++
+	l.running[site.ID] = true
 	l.mu.Unlock()
 	l.wg.Add(1)
 	go func() {
 		defer l.wg.Done()
-		defer l.end()
+		defer l.end(site.ID)
 		_, err := l.e.Run(ctx, Request{SiteID: site.ID, Cause: cause, Busy: 5 * time.Second})
 		l.settled(site, err, ctx.Err() != nil)
 	}()
 }
 
-func (l *Loop) end() {
+func (l *Loop) end(site int64) {
 	l.mu.Lock()
-	l.running--
+	delete(l.running, site)
 	l.mu.Unlock()
 	l.Wake()
 }
 
-// settled puts a site off after a failure of ours: a minute, doubled up to an hour.
+// settled puts a site off after a failure of ours: a minute, doubled up to an hour. Whoever holds the host, or took it
+// from us, is walking it: that is no failure.
 func (l *Loop) settled(site models.Site, err error, stopping bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := l.o.Now()
 	switch {
 	case err == nil:
 		delete(l.retry, site.ID)
 		delete(l.faults, site.ID)
 	case stopping:
-	case errors.Is(err, models.ErrBusy):
-		l.retry[site.ID] = l.o.Now().Add(5 * time.Second)
+	case errors.Is(err, models.ErrBusy), errors.Is(err, models.ErrLeaseLost):
+		l.retry[site.ID] = pause{now, now.Add(busyWait)}
 	default:
 		n := min(l.faults[site.ID], 6)
 		l.faults[site.ID] = n + 1
-		l.retry[site.ID] = l.o.Now().Add(min(time.Hour, time.Minute<<n))
-		l.o.Logger.Error("run", "component", "loop", "site", site.Name, "error", err, "next_try", l.retry[site.ID])
+		next := now.Add(min(time.Hour, time.Minute<<n))
+		l.retry[site.ID] = pause{now, next}
+		l.o.Logger.Error("run", "component", "loop", "site", site.Name, "error", err, "next_try", next)
 	}
 }
