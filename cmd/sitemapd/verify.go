@@ -31,7 +31,7 @@ func (a *app) verifier(s *store.Store, client *fetch.Client, engine *syncer.Engi
 // reader is a verifier that only reads what is stored.
 func (a *app) reader(s *store.Store) (*syncer.Verifier, func(), error) {
 	client := a.client()
-	engine, err := a.engine(s, client, nil, nil)
+	engine, err := a.engine(s, client, syncer.Options{})
 	if err != nil {
 		client.Close()
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (a *app) pace(site models.Site, pause time.Duration) error {
 func (a *app) verify(ctx context.Context, s *store.Store, req syncer.VerifyRequest) error {
 	client := a.client()
 	defer client.Close()
-	engine, err := a.engine(s, client, nil, nil)
+	engine, err := a.engine(s, client, syncer.Options{})
 	if err != nil {
 		return err
 	}
