@@ -2,18 +2,23 @@
 # PHP-FPM beside PHP's built-in server, for what only it can do: end a response and go on working. The package's files
 # are unpacked, not installed, so no service starts. Sourced after wordpress.sh.
 
+# fpm_unpack VERSION FOLDER: with the one library that PHP's command line does without.
+fpm_unpack() {
+  local work=$SD_TMP/fpm package
+  have dpkg-deb && mkdir -p "$work" || return 1
+  (cd "$work" && apt-get -o APT::Sandbox::User="$(id -un)" download "php$1-fpm" libapparmor1 >log 2>&1) || return 1
+  for package in "$work"/*.deb; do dpkg-deb -x "$package" "$2" || return 1; done
+  touch "$2/complete"
+}
+
 # fpm_up NAME: serves the site NAME of wp_up on a socket; exports SITEMAPD_TEST_WP_FPM and SITEMAPD_TEST_WP_ROOT.
 fpm_up() {
   local site=$SD_TMP/wp-$1 version folder=$SD_CACHE/php-fpm binary
   version=$(php -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')
-  binary=$(command -v "php-fpm$version" || ls /usr/sbin/php-fpm"$version" "$folder/usr/sbin/php-fpm$version" 2>/dev/null | head -n 1)
-  if [ -z "$binary" ]; then
-    have dpkg-deb || return 1
-    mkdir -p "$SD_TMP/fpm"
-    # With the one library that the command line does without.
-    (cd "$SD_TMP/fpm" && apt-get -o APT::Sandbox::User="$(id -un)" download "php$version-fpm" libapparmor1 >log 2>&1 &&
-      for package in ./*.deb; do dpkg-deb -x "$package" "$folder" || exit 1; done) || return 1
+  binary=$(command -v "php-fpm$version" || echo "/usr/sbin/php-fpm$version")
+  if [ ! -x "$binary" ]; then
     binary=$folder/usr/sbin/php-fpm$version
+    [ -x "$binary" ] && [ -e "$folder/complete" ] || fpm_unpack "$version" "$folder" || return 1
   fi
   cat >"$site/fpm.conf" <<CONF
 [global]
