@@ -32,6 +32,7 @@ func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) er
 	case d.alias:
 		d.same = true
 		v.Type, v.SemanticHash, v.ByteHash, v.Entries, v.Children = "none", nil, nil, 0, 0
+		v.Verdict, v.Reason, v.StaleSince = models.VerdictComplete, "redirects to a document that is read anyway", nil
 		b.found.reset()
 		return r.diff(ctx, d, v, b, false)
 	case got.same:
