@@ -112,17 +112,14 @@ func (r *changeReader) cases(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read removals: %w", err)
 		}
+		before, err := r.stagesBefore(ctx, rows)
+		if err != nil {
+			return err
+		}
 		for i := range rows {
 			c := &rows[i]
-			kind := ""
-			switch {
-			case c.Stage == models.StageHeld && c.HeldRun == r.run:
-				kind = models.KindHeld
-			case c.Stage == models.StagePending && c.FromRun == r.run:
-				kind = models.KindPending
-			case c.Stage == models.StageRestored && c.DecidedRun == r.run && !(c.Ruling == rejected && c.RuledRun < r.run):
-				kind = models.KindRestored
-			default:
+			kind := r.caseKind(c, before[caseName{models.Key(c.URLKey), c.FromRun}])
+			if kind == "" {
 				continue
 			}
 			err := r.emit(sectionCases, 0, models.Key(c.URLKey), models.Change{Kind: kind, URL: c.URL, Reason: c.Reason})
@@ -135,6 +132,42 @@ func (r *changeReader) cases(ctx context.Context) error {
 		}
 		after = models.Key(rows[len(rows)-1].URLKey)
 	}
+}
+
+// stagesBefore gives the stages that cases had before this run; none for those that it began.
+func (r *changeReader) stagesBefore(ctx context.Context, rows []removalRow) (map[caseName]string, error) {
+	out := map[caseName]string{}
+	for chunk := range slices.Chunk(rows, statementKeys) {
+		keys := make([][]byte, len(chunk))
+		for i := range chunk {
+			keys[i] = chunk[i].URLKey
+		}
+		var before []removalRow
+		err := r.store.reads.WithContext(ctx).Select("url_key", "from_run", "stage").
+			Where("site_id = ? AND url_key IN ? AND valid_to = ?", r.site.ID, keys, r.run).Find(&before).Error
+		if err != nil {
+			return nil, fmt.Errorf("read removals: %w", err)
+		}
+		for i := range before {
+			out[caseName{models.Key(before[i].URLKey), before[i].FromRun}] = before[i].Stage
+		}
+	}
+	return out, nil
+}
+
+// caseKind tells what a case's new stage means for its page. A rolling window goes on and comes back in silence, and
+// what a person rejected was listed again before.
+func (r *changeReader) caseKind(c *removalRow, before string) string {
+	undecided := before == models.StagePending || before == models.StageHeld
+	switch {
+	case c.Stage == models.StageHeld && before != models.StageHeld:
+		return models.KindHeld
+	case c.Stage == models.StagePending && !undecided:
+		return models.KindPending
+	case c.Stage == models.StageRestored && undecided && (c.Ruling != rejected || c.RuledRun >= r.run):
+		return models.KindRestored
+	}
+	return ""
 }
 
 // turned gives the pages that became stale or fresh because their document did. Pages with an undecided removal are

@@ -38,6 +38,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Pages_AreFilteredAndPaged", filters},
 		{"Pages_CarryWhatWasDeclared", carried},
 		{"Changes_TellWhatHappened", changes},
+		{"Changes_KeepSilentOnWindows", windows},
 		{"Changes_AreResumedByCursor", cursors},
 		{"Histories_EqualTheModel", histories},
 		{"URLs_AreBytes", identity},
