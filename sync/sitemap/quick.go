@@ -95,7 +95,7 @@ func (r *Reader) quickEntry(b []byte, start int) (int, bool) {
 				continue
 			}
 		case 'x':
-			if string(rest[:12]) == "<xhtml:link " && r.quickBlocks(famXHTML) {
+			if r.quickBlocks(famXHTML) && string(rest[:12]) == "<xhtml:link " {
 				if n = r.quickAlternate(rest); n == 0 {
 					return r.quickMiss()
 				}
@@ -103,7 +103,7 @@ func (r *Reader) quickEntry(b []byte, start int) (int, bool) {
 				continue
 			}
 		case 'i':
-			if string(rest[:13]) == "<image:image>" && r.quickBlocks(famImage) {
+			if r.quickBlocks(famImage) && string(rest[:13]) == "<image:image>" {
 				if n = r.quickImage(rest); n == 0 {
 					return r.quickMiss()
 				}

@@ -121,10 +121,11 @@ func (r *Reader) quickAttributes(b []byte) int {
 // quickLink keeps an alternate.
 func (r *Reader) quickLink(lang, href []byte, size int) int {
 	blocks := &r.entry.blocks
-	if !languageTag(lang) || len(blocks.alternates) >= r.opt.MaxAlternates {
+	n := len(blocks.alternates)
+	seed, ok := r.swift.seed(lang, n)
+	if !ok || n >= r.opt.MaxAlternates {
 		return 0
 	}
-	n := len(blocks.alternates)
 	if n == 0 && !r.swift.sawLink {
 		r.swift.sawLink = true
 		r.extension(extXHTML)
@@ -138,7 +139,7 @@ func (r *Reader) quickLink(lang, href []byte, size int) int {
 	}
 	r.d.Alternates = blocks.alternates
 	if !r.opt.SkipHashes {
-		blocks.sum.addSeeded(r.swift.seed(lang, n), href)
+		blocks.sum.addSeeded(seed, href)
 	}
 	return size
 }
@@ -149,23 +150,26 @@ type languageSeed struct {
 	seed uint64
 }
 
-// seed gives the seed of an alternate that has nothing but hreflang and href. As entries name their languages in the same
-// order, the place in the entry finds the one that was computed before.
-func (s *swift) seed(lang []byte, place int) uint64 {
+// seed gives the seed of an alternate that has nothing but hreflang and href; false when that is no language tag. As
+// entries name their languages in the same order, the place in the entry finds what was found out before.
+func (s *swift) seed(lang []byte, place int) (uint64, bool) {
 	known := &s.seeds[place%len(s.seeds)]
 	key := uint64(0)
 	if len(lang) <= 8 {
 		for _, c := range lang {
 			key = key<<8 | uint64(c)
 		}
-		if known.lang == key {
-			return known.seed
+		if known.lang == key && key != 0 {
+			return known.seed, true
 		}
+	}
+	if !languageTag(lang) {
+		return 0, false
 	}
 	var fields [64]byte // a language tag has at most 35 bytes
 	c := append(appendLower(append(fields[:0], 'a'), lang), 0, 0, 0, 0)
 	*known = languageSeed{key, xxh3.Hash(c)}
-	return known.seed
+	return known.seed, true
 }
 
 // quickImage reads the image:image at the start of b, which must hold a loc and nothing else, and returns its size.
