@@ -32,7 +32,8 @@ const (
 
 type robotsEntry struct {
 	rules *fetch.RobotsRules
-	down  bool // it could not be read: nothing is allowed, but nobody said so
+	down  bool              // it could not be read: nothing is allowed, but nobody said so
+	fault canonical.Failure // why the host gave no answer at all
 	at    time.Time
 }
 
@@ -88,6 +89,10 @@ func (v *visit) hop(ctx context.Context, s *subject, a *pageAnswer, at string) (
 	}
 	defer release()
 	robots := v.robotsOf(ctx, at)
+	if robots.fault != "" {
+		a.response.Failure = robots.fault
+		return "", ctx.Err()
+	}
 	if !robots.rules.Allowed(at) {
 		a.response.Failure, a.robotsDown = canonical.FailureRobots, robots.down
 		return "", ctx.Err()
@@ -232,6 +237,9 @@ func (v *visit) robotsOf(ctx context.Context, at string) robotsEntry {
 	rules, r := v.o.Web.ReadRobots(ctx, req)
 	e = robotsEntry{rules: rules, at: v.now()}
 	e.down = r.Status >= 500 || r.Status == 429 || r.Status == 0
+	if r.Status == 0 {
+		e.fault = failureOf(r)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.robots) > 4096 {

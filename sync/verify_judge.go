@@ -66,6 +66,19 @@ func (v *visit) target(source, t *subject) (canonical.Target, bool) {
 	return canonical.Validate(look), true
 }
 
+// intoLoop says of targets that lead on whether they lead into a loop: a single look at them cannot tell.
+func intoLoop(targets map[canonical.Key]canonical.Target, g canonical.GraphState) {
+	if g.Resolution != canonical.ResolutionIntoLoop {
+		return
+	}
+	for k, t := range targets {
+		if t.State == canonical.TargetChain || t.State == canonical.TargetRedirects {
+			t.State = canonical.TargetIntoLoop
+			targets[k] = t
+		}
+	}
+}
+
 func failing(r canonical.Reading) bool {
 	switch r {
 	case canonical.ReadingGone, canonical.ReadingError, canonical.ReadingDenied, canonical.ReadingTempFail, canonical.ReadingMaintenance,
@@ -141,6 +154,7 @@ func (v *visit) rejudge(ctx context.Context, d *models.Dossier) (moved bool, err
 	if err != nil {
 		return false, err
 	}
+	intoLoop(targets, g)
 	look := &models.Look{Watch: s.watch}
 	next := s.record
 	next.Current = slices.Clone(s.record.Current)
@@ -226,7 +240,7 @@ func (v *visit) saveRejudged(ctx context.Context, s *subject, next canonical.Rec
 		return false, err
 	}
 	j := judging{visit: v, s: s, l: l, ev: latestView(s), a: &pageAnswer{}, at: at, before: s.record, verdict: verdict, head: head, memory: s.memory,
-		soft404: s.memory.Soft404, informed: !failing(canonical.Reading(s.watch.Reading))}
+		again: true, informed: !failing(canonical.Reading(s.watch.Reading))}
 	j.shown = j.ev
 	j.step.Next = next
 	if err := j.audit(ctx); err != nil {

@@ -215,7 +215,7 @@ type judging struct {
 	shown    *canonical.Evidence
 	memory   memory
 	touched  *bool // whether the text changed
-	soft404  bool
+	again    bool  // no new look: what is known was judged anew
 	findings []models.PageFinding
 }
 
@@ -262,6 +262,7 @@ func (j *judging) judge(ctx context.Context) error {
 	if in.Targets, err = j.targets(ctx, source, names, j.before.Current); err != nil {
 		return err
 	}
+	intoLoop(in.Targets, graph)
 	j.verdict = canonical.Judge(in)
 	unlisted := !j.l.listed && !j.s.memory.Removed.IsZero()
 	j.step = canonical.Advance(j.before, canonical.Observed{Evidence: *j.ev, Verdict: j.verdict, Generation: j.a.response.Generation(),
