@@ -15,12 +15,17 @@ say() { printf '%s\n' "$*" >&2; }
 have() { command -v "$1" >/dev/null 2>&1; }
 left_out() { SD_LEFT_OUT+=("$*"); say "left out: $*"; }
 
-# stop PID [SECONDS]: asks, waits, then insists. Only ever called with ids that this script started.
+# apart COMMAND...: as the leader of a group of its own, so that what it starts (PHP's workers) can be stopped with it.
+# Used as: apart COMMAND... & SD_PIDS+=($!)
+apart() { if have setsid; then exec setsid "$@"; else exec "$@"; fi; }
+
+# stop PID [SECONDS]: asks it and its group, waits, then insists. Only ever called with ids that this script started.
 stop() {
-  local pid=$1 tries=$(( ${2:-10} * 10 ))
-  kill "$pid" 2>/dev/null || return 0
-  while [ "$tries" -gt 0 ] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; tries=$((tries - 1)); done
-  kill -9 "$pid" 2>/dev/null
+  local pid=$1 tries=$(( ${2:-10} * 10 )) target=$1
+  kill -0 -- "-$pid" 2>/dev/null && target=-$pid
+  kill -- "$target" 2>/dev/null || return 0
+  while [ "$tries" -gt 0 ] && kill -0 -- "$target" 2>/dev/null; do sleep 0.1; tries=$((tries - 1)); done
+  kill -9 -- "$target" 2>/dev/null
   wait "$pid" 2>/dev/null
   return 0
 }

@@ -34,7 +34,7 @@ CONF
   if [ "$(id -u)" = 0 ]; then printf 'user = root\ngroup = root\n' >>"$site/fpm.conf"; fi
   # The modules that the command line has.
   LD_LIBRARY_PATH=$(echo "$folder"/usr/lib/*-linux-gnu) \
-    PHP_INI_SCAN_DIR=$(php -r 'echo PHP_CONFIG_FILE_SCAN_DIR;') "$binary" --allow-to-run-as-root --nodaemonize \
+    PHP_INI_SCAN_DIR=$(php -r 'echo PHP_CONFIG_FILE_SCAN_DIR;') apart "$binary" --allow-to-run-as-root --nodaemonize \
     -c "$(php -r 'echo php_ini_loaded_file();')" -y "$site/fpm.conf" >"$site/fpm.out" 2>&1 &
   SD_PIDS+=($!)
   SD_FPM_PID=$!

@@ -82,7 +82,7 @@ wp_up() {
     "$site" "$SD_SCRIPTS" >"$site/driver.php"
   php "$site/driver.php" install "$posts" >"$site/install.json" || { say "WordPress was not set up"; return 1; }
   # Several workers, as a page that asks the site itself would wait for ever on one.
-  PHP_CLI_SERVER_WORKERS=4 php -d opcache.enable=1 -d memory_limit=512M -S "127.0.0.1:$port" -t "$site/htdocs" \
+  PHP_CLI_SERVER_WORKERS=4 apart php -d opcache.enable=1 -d memory_limit=512M -S "127.0.0.1:$port" -t "$site/htdocs" \
     "$SD_SCRIPTS/wordpress/router.php" >"$site/server.log" 2>&1 &
   SD_WP_PID=$!
   SD_PIDS+=("$SD_WP_PID")
