@@ -70,6 +70,9 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	if d.engine, err = a.engine(s, d.client, syncer.Options{Observe: runs.Observe, Expected: runs.Decided}); err != nil {
 		return err
 	}
+	if d.pages, err = a.verifier(s, d.client, d.engine); err != nil {
+		return err
+	}
 	c := a.config.Sync
 	d.loop = syncer.NewLoop(d.engine, syncer.LoopOptions{Store: s, Logger: a.log, Quiet: noneIfZero(c.Quiet), MaxWait: c.MaxWait, Sites: c.SitesAtOnce})
 	server, err := handlers.New(d.dashboard(d.deps(registry)))
