@@ -14,6 +14,9 @@ func (s *Store) Write(ctx context.Context, fn func(tx *gorm.DB, try int) error) 
 // DB is the handle that writes.
 func (s *Store) DB() *gorm.DB { return s.db }
 
+// Reads is the handle of ordinary reads, which on SQLite may not write.
+func (s *Store) Reads() *gorm.DB { return s.reads }
+
 // Rows are the types of all rows that GORM reads and writes.
 func Rows() []interface{ TableName() string } {
 	return []interface{ TableName() string }{siteRow{}, runRow{}, documentRow{}, versionRow{}, findingRow{}, removalRow{}, triggerRow{},
