@@ -46,7 +46,7 @@ func carry(v *models.DocumentVersion, before *models.DocumentVersion) {
 	}
 	kept := *before
 	kept.Verdict, kept.Reason, kept.Status = v.Verdict, v.Reason, v.Status
-	kept.FetchedAt, kept.ObservedAt, kept.Lastmod, kept.FindingsHash = v.FetchedAt, v.ObservedAt, v.Lastmod, v.FindingsHash
+	kept.FetchedAt, kept.Lastmod, kept.FindingsHash = v.FetchedAt, v.Lastmod, v.FindingsHash // ObservedAt is that of the rows
 	kept.StaleSince, kept.Validation = before.StaleSince, nil
 	*v = kept
 }

@@ -122,9 +122,9 @@ func (r *run) renamed(ctx context.Context, s *settlement) error {
 	}
 	base := fetch.Request{URL: r.site.Root, Origin: r.site.Root, Username: r.site.Settings.Username, Password: r.site.Settings.Password}
 	rules, _ := r.o.Web.ReadRobots(ctx, base)
-	s.renamed, s.answers = map[place]move{}, map[place]int{}
+	s.answers = map[place]int{}
 	for _, row := range rows {
-		if !rules.Allowed(row.URL) {
+		if _, told := s.renamed[place{row.Key, row.Document}]; told || !rules.Allowed(row.URL) {
 			continue
 		}
 		ask := base
@@ -145,8 +145,32 @@ func (r *run) renamed(ctx context.Context, s *settlement) error {
 			return fmt.Errorf("look for a renamed page: %w", err)
 		}
 		if len(listed) > 0 {
-			s.renamed[from] = move{from: from, url: row.URL, to: models.Key(target.Key()), toURL: string(target.Wire)}
+			s.renamed[from] = move{from: from, url: row.URL, to: models.Key(target.Key()), toURL: string(target.Wire), by: "redirects to a page that is listed"}
 		}
 	}
 	return ctx.Err()
+}
+
+// announced notes what hooks said of pages that got another URL, where the new one is listed: missing pages, and those
+// whose removal is undecided.
+func (r *run) announced(ctx context.Context, s *settlement) error {
+	s.renamed, s.told = map[place]move{}, map[models.Key]move{}
+	for _, e := range r.expected {
+		if e.Kind != models.ExpectMoved || e.PreviousKey == (models.Key{}) || e.PreviousKey == e.Key {
+			continue
+		}
+		listed, err := r.o.Store.Elsewhere(ctx, r.site.ID, []models.Key{e.Key})
+		if err != nil {
+			return fmt.Errorf("look for a page that moved: %w", err)
+		}
+		if len(listed) > 0 {
+			s.told[e.PreviousKey] = move{to: e.Key, toURL: e.URL, by: "a hook said that it moved to a page that is listed"}
+		}
+	}
+	for _, p := range s.missing {
+		if m, ok := s.told[p.key]; ok {
+			s.renamed[p] = m
+		}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ type move struct {
 	url   string
 	to    models.Key
 	toURL string
+	by    string // what tells
 }
 
 // shift turns a URL of the site before a migration into the one after it.

@@ -60,7 +60,7 @@ func (r *run) fetchURL(ctx context.Context, d *document, b *bench, at string, be
 	a := answer{before: before}
 	req := fetch.Request{URL: at, Origin: r.site.Root, Kind: fetch.Document, NoCache: r.noCache(),
 		Username: r.site.Settings.Username, Password: r.site.Settings.Password, MaxWire: r.o.MaxBody}
-	if a.before != nil {
+	if a.before != nil && a.before.Good() { // after a failure the whole is read, findings and all
 		req.ETag, req.LastModified, req.ValidatedURL = a.before.ETag, a.before.LastModified, a.before.FinalURL
 	}
 	b.wire = b.wire[:0]
@@ -92,7 +92,38 @@ func (r *run) read(d *document, a answer, b *bench) (got reading) {
 	default: // also behind a failure whose bytes are the good ones: a refusal may carry any body
 		r.parse(d, b, a.Result, a.cut, &got)
 	}
+	if !got.same && got.parsed && olderCopy(a) {
+		got.older(d, a.before)
+	}
 	return got
+}
+
+// clockGrain is how far Age, which counts whole seconds, and the moments computed from it may be out.
+const clockGrain = 2 * time.Second
+
+// olderCopy tells an answer from a cache on the way that is older than what the stored rows came from. Without an Age, or
+// when our own clock went back, nothing can be told.
+func olderCopy(a answer) bool {
+	return a.before != nil && a.Age > 0 && !a.FetchedAt.Before(a.before.ObservedAt) && a.before.ObservedAt.Sub(a.ObservedAt) > clockGrain
+}
+
+// older turns the reading of an old cached copy into one that says nothing new: what is stored is younger, and stays.
+func (got *reading) older(d *document, before *models.DocumentVersion) {
+	text := fmt.Sprintf("a cache answered with a copy from %s; what is recorded is from %s and stays",
+		got.version.ObservedAt.Format(time.RFC3339), before.ObservedAt.Format(time.RFC3339))
+	fetched, declared := got.version.FetchedAt, got.version.Lastmod
+	got.parsed, got.children = false, nil
+	if !before.Good() { // the origin could not be read the last time, and still was not
+		status := got.version.Status
+		got.unavailable(d, findingEdgeStale, text)
+		got.version.Status, got.version.FetchedAt, got.version.ObservedAt = status, fetched, before.ObservedAt
+		return
+	}
+	got.same, got.version = true, *before
+	got.version.LastmodShift, got.version.FetchedAt, got.version.Lastmod = 0, fetched, declared
+	// The text changes with every look, the finding does not.
+	got.findings = []models.Finding{{Code: findingEdgeStale, Severity: models.SeverityWarning, Document: d.URL, Text: text}}
+	got.version.FindingsHash = hashFindings([]models.Finding{{Code: findingEdgeStale, Severity: models.SeverityWarning}})
 }
 
 // settled gives Last-Modified, which counts seconds, unless that second was not over yet: the document may change again
@@ -124,7 +155,10 @@ func identical(before *models.DocumentVersion, wire []byte) bool {
 func unchanged(before *models.DocumentVersion, answer models.DocumentVersion) models.DocumentVersion {
 	v := *before
 	v.LastmodShift = 0
-	v.FetchedAt, v.ObservedAt, v.Lastmod = answer.FetchedAt, answer.ObservedAt, answer.Lastmod
+	v.FetchedAt, v.Lastmod = answer.FetchedAt, answer.Lastmod
+	if answer.ObservedAt.After(v.ObservedAt) {
+		v.ObservedAt = answer.ObservedAt
+	}
 	if !v.Verdict.Read() { // the last answer was a failure; these bytes are those of the last good one
 		v.Verdict, v.Reason, v.StaleSince, v.Status = models.VerdictComplete, "", nil, http.StatusOK
 	}

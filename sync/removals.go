@@ -36,9 +36,14 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	for key := range s.lost {
 		removal := *r.undecided[key]
 		proof.confirmed, proof.vouched = s.twice, r.vouched[key]
-		if r.o.Policy.carryOn(&removal, confirmAfter, releaseAfter, proof, held.why(removal.Document)) {
+		if !s.flapped[key] && r.o.Policy.carryOn(&removal, confirmAfter, releaseAfter, proof, held.why(removal.Document)) {
+			removal.Evidence = r.evidence(s, &removal, removal.Evidence)
+			if m, ok := s.told[key]; ok && removal.Stage == models.StageRemoved {
+				removal.Stage, removal.MovedTo, removal.MovedKey, removal.Reason = models.StageMoved, m.toURL, m.to, m.by
+				c.Moved++
+			}
 			changed = append(changed, removal)
-			if removal.Stage == models.StageRemoved && !gone(r.undecided[key]) {
+			if removal.DecidedRun == proof.run && !gone(r.undecided[key]) {
 				c.Live--
 			}
 		}
@@ -104,13 +109,14 @@ func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held
 	at := place{row.Key, row.Document}
 	proof.confirmed, proof.vouched = s.twice && s.agreed[at], r.vouched[row.Key]
 	removal := r.o.Policy.openCase(row, proof, held)
+	removal.Evidence = r.evidence(s, &removal, nil)
 	if m, ok := s.migrated[at]; ok {
 		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageMigrated, proof.run, 0
 		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "the whole site moved"
 	}
 	if m, ok := s.renamed[at]; ok {
 		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageMoved, proof.run, 0
-		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, "redirects to a page that is listed"
+		removal.MovedTo, removal.MovedKey, removal.Reason = m.toURL, m.to, m.by
 		r.record.Counts.Moved++
 	}
 	if s.windowed[at] {
@@ -123,13 +129,15 @@ func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held
 	return removal
 }
 
+// byNumber finds a document; the engine's own goroutine alone asks.
 func (r *run) byNumber(number int32) *document {
-	for _, d := range r.documents {
-		if d.Number == number {
-			return d
+	if len(r.numbered) != len(r.documents) {
+		r.numbered = make(map[int32]*document, len(r.documents))
+		for _, d := range r.documents {
+			r.numbered[d.Number] = d
 		}
 	}
-	return nil
+	return r.numbered[number]
 }
 
 // decided books one removal: its row closed, or counted by its stage.

@@ -27,8 +27,9 @@ type run struct {
 	served    []int64
 	hosts     map[string]bool // authorities whose URLs belong to the site, without "www."
 	documents map[models.Key]*document
-	order     []*document // in walk order
-	numbers   int32       // highest document number given out
+	numbered  map[int32]*document // the same by number, see byNumber
+	order     []*document         // in walk order
+	numbers   int32               // highest document number given out
 	undecided map[models.Key]*models.Removal
 	expected  []models.Expectation // open ones
 	vouched   map[models.Key]bool  // pages that a hook says are gone
@@ -91,6 +92,9 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 		if s, err = r.confirm(ctx, s); err != nil {
 			return r.record, err
 		}
+	}
+	if s, err = r.reread(ctx, s); err != nil {
+		return r.record, err
 	}
 	if err := r.settle(ctx, s); err != nil {
 		return r.record, err

@@ -22,15 +22,17 @@ type settlement struct {
 	back    map[models.Key]bool  // undecided removals whose page is listed again
 	agreed  map[place]bool       // missing from two walks of this run; nil without a second walk
 	twice   bool                 // a second walk was made
+	flapped map[models.Key]bool  // undecided removals whose page the first walk of this run listed and the second did not
 	began   map[models.Key]int64 // first runs of pages that had been removed before
 
 	postponed []place             // absences that a targeted run may not judge
 	waiting   map[models.Key]bool // undecided removals that a targeted run may not judge
 
-	windowed map[place]bool // missing pages that a rolling window left behind
-	migrated map[place]move // missing pages that a move of the whole site took along
-	renamed  map[place]move // missing pages that redirect to a listed one
-	answers  map[place]int  // what missing pages answered when they were asked, by status
+	windowed map[place]bool      // missing pages that a rolling window left behind
+	migrated map[place]move      // missing pages that a move of the whole site took along
+	renamed  map[place]move      // missing pages that live on under a listed one
+	told     map[models.Key]move // pages of which a hook said so
+	answers  map[place]int       // what missing pages answered when they were asked, by status
 }
 
 // doubtful reports whether a second walk could decide anything.
@@ -192,6 +194,10 @@ func (r *run) confirm(ctx context.Context, first *settlement) (*settlement, erro
 			second.agreed[p] = true
 		}
 	}
+	second.flapped = map[models.Key]bool{}
+	for key := range first.back {
+		second.flapped[key] = second.lost[key]
+	}
 	return second, nil
 }
 
@@ -209,6 +215,11 @@ func (r *run) settle(ctx context.Context, s *settlement) error {
 	}
 	if verdict != models.VerdictComplete || len(s.postponed) > 0 {
 		if err := r.postpone(ctx, s, verdict); err != nil {
+			return err
+		}
+	}
+	if verdict == models.VerdictComplete {
+		if err := r.announced(ctx, s); err != nil {
 			return err
 		}
 	}

@@ -77,7 +77,10 @@ func (x *world) watched(now *snapshot, request syncer.Request, record models.Run
 	}
 	now.complete = now.walks[len(now.walks)-1].complete && !record.Targeted
 	now.twice = now.complete && request.Confirm && len(now.walks) > 1 && now.walks[len(now.walks)-2].complete
-	if complete := record.Verdict == models.VerdictComplete; complete != now.walks[len(now.walks)-1].complete {
+	complete := record.Verdict == models.VerdictComplete
+	if len(now.walks[len(now.walks)-1].aged) > 0 { // an old copy of what could not be read the last time is no reading
+		now.complete, now.twice = now.complete && complete, now.twice && complete
+	} else if complete != now.walks[len(now.walks)-1].complete {
 		return fmt.Errorf("run %d: the verdict is %s (%s), but the oracle's walk is complete: %v: %s", now.run, record.Verdict, record.Reason,
 			!complete, now.walks[len(now.walks)-1].faults())
 	}
@@ -155,7 +158,7 @@ func (x *world) inventory(before, now *snapshot, record models.Run) error {
 			return fmt.Errorf("%s is listed by a complete walk, but its state is %s: %s", url, p.State, p.Reason)
 		}
 		allowed := append(slices.Clone(contents), w.some[url]...)
-		if old := before.pages[url]; old != nil && !now.complete {
+		if old := before.pages[url]; old != nil && (!now.complete || len(w.aged) > 0) {
 			allowed = append(allowed, said(old))
 		}
 		if !slices.Contains(allowed, said(p)) {
@@ -189,7 +192,7 @@ func stateOf(p *models.Page) models.State {
 func (x *world) absent(before, now *snapshot, w *walk) error {
 	for url, old := range before.pages {
 		p := now.pages[url]
-		if w.listed(url) {
+		if w.listed(url) || w.aged[old.Document] {
 			continue
 		}
 		rejected := now.cases[url].Stage == models.StageRejected

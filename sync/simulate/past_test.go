@@ -15,7 +15,8 @@ type past struct {
 	editing  sync.Mutex
 	torn     []torn
 	hooked   bool
-	named    map[string]bool // pages that hooks said are gone
+	named    map[string]bool   // pages that hooks said are gone
+	renamed  map[string]string // pages that hooks said have another URL
 	triggers int
 
 	moments []*snapshot // one for each run that became visible, oldest first
@@ -37,7 +38,7 @@ type snapshot struct {
 }
 
 func (p *past) begin() {
-	p.named = map[string]bool{}
+	p.named, p.renamed = map[string]bool{}, map[string]string{}
 	p.moments = []*snapshot{{pages: map[string]*models.Page{}, lines: map[string]string{}}}
 }
 

@@ -51,8 +51,10 @@ func (x *world) proof(before, now *snapshot, record models.Run) error {
 
 func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error {
 	w := &now.walks[len(now.walks)-1]
-	if w.listed(c.URL) {
-		return fmt.Errorf("this run's walk lists it")
+	for i := range now.walks {
+		if (i == len(now.walks)-1 || now.walks[i].complete) && now.walks[i].listed(c.URL) {
+			return fmt.Errorf("walk %d of this run lists it", i+1)
+		}
 	}
 	if !now.complete && !(record.Targeted && x.past.named[c.URL]) {
 		return fmt.Errorf("this run's walk was not complete")
@@ -69,6 +71,9 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 		}
 		return nil
 	case models.StageMoved:
+		if x.past.renamed[c.URL] == c.MovedTo && w.listed(c.MovedTo) {
+			return nil
+		}
 		if asked < 0 || w.asked[asked].hops == 0 || w.asked[asked].final != c.MovedTo || !w.listed(c.MovedTo) {
 			return fmt.Errorf("it does not redirect to %s, or that is not listed", c.MovedTo)
 		}
@@ -85,6 +90,14 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 			return fmt.Errorf("only one complete walk missed it")
 		}
 		return nil
+	}
+	if len(c.Evidence) == 0 {
+		return fmt.Errorf("it has no evidence")
+	}
+	for _, s := range x.past.moments {
+		if s.run > c.FromRun && s.complete && s.walks[len(s.walks)-1].listed(c.URL) {
+			return fmt.Errorf("run %d listed it in between", s.run)
+		}
 	}
 	for _, s := range x.past.moments {
 		if s.run == c.FromRun && s.complete && !s.walks[len(s.walks)-1].listed(c.URL) {

@@ -27,6 +27,7 @@ type content struct {
 type look struct {
 	url, final string
 	page       bool // a page was asked, not a document
+	aged       bool // from a cache: it may be older than what is recorded, and then does not count
 	status     int
 	outcome    fetch.Outcome
 	hops       int
@@ -101,6 +102,7 @@ func (r *recorder) Read(ctx context.Context, req fetch.Request, consume func(*fe
 			return err
 		})
 	}
+	l.aged = result.Age > 0
 	l.final, l.status, l.outcome, l.hops, l.observed = result.FinalURL, result.Status, result.Outcome, len(result.Hops), result.ObservedAt
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -226,6 +228,7 @@ type walk struct {
 	// inventory as this walk saw it: no redirects, no doubt.
 	some, sure map[string][]content
 	complete   bool
+	aged       map[string]bool // documents that a cache answered for
 }
 
 // walks cuts the looks of a run into its walks: each begins with the root.
@@ -238,7 +241,7 @@ func (r *recorder) walks(root string, owned func(string) bool) []walk {
 			continue
 		}
 		if !l.page && (l.url == root || len(out) == 0) {
-			out = append(out, walk{complete: true, some: map[string][]content{}, sure: map[string][]content{}})
+			out = append(out, walk{complete: true, aged: map[string]bool{}, some: map[string][]content{}, sure: map[string][]content{}})
 		}
 		if l.page {
 			if n := len(out); n > 0 {
@@ -270,13 +273,16 @@ func (w *walk) sum(owned func(string) bool) {
 	}
 	for _, l := range w.looks {
 		w.complete = w.complete && l.complete
+		if l.aged {
+			w.aged[l.url] = true
+		}
 		alias := l.final != l.url && names[l.final] > 1
 		for url, c := range l.pages {
 			if !owned(url) {
 				continue
 			}
 			w.some[url] = append(w.some[url], c)
-			if l.complete && !alias {
+			if l.complete && !alias && !l.aged {
 				w.sure[url] = append(w.sure[url], c)
 			}
 		}

@@ -215,7 +215,7 @@ func (x *world) hook(o op) error {
 		x.past.named[hint.URL] = true
 	}
 	if hint.Expect == models.ExpectMoved {
-		x.past.named[hint.PreviousURL] = true
+		x.past.named[hint.PreviousURL], x.past.renamed[hint.PreviousURL] = true, hint.URL
 	}
 	x.past.triggers++
 	var dedupe models.Key
