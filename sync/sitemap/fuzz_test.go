@@ -268,3 +268,20 @@ func TestShortcuts_AreTaken(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDiscovery: no robots.txt, page or date makes a reader of it fail, and what they name can be fetched.
+func FuzzDiscovery(f *testing.F) {
+	f.Add([]byte("Sitemap: https://example.org/s.xml\nsitemap: x.org/s"))
+	f.Add([]byte("<link rel=sitemap href=/s.xml><a rel='sitemap' href=\"x"))
+	f.Add([]byte("2024-05-08 08:53:11 PM"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, line := range append(sitemap.ParseRobots(body, base), sitemap.LinkedSitemaps(body, base)...) {
+			if _, problem := weburl.ParseString(nil, line.URL); (problem == weburl.None) != (line.URL != "") {
+				t.Errorf("%+v: %v", line, problem)
+			}
+		}
+		if l := sitemap.ParseDate(body); (l.State == sitemap.Valid) != (l.Precision != sitemap.UnknownPrecision) {
+			t.Errorf("%q: %v %v", body, l.State, l.Precision)
+		}
+	})
+}

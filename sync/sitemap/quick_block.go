@@ -20,12 +20,37 @@ type swift struct {
 // leaves all entries with blocks to the long way.
 const quickMisses = 16
 
-// quickBlocks tells whether blocks of a family are read the quick way: their prefix means what it usually does.
-func (r *Reader) quickBlocks(fam family) bool {
-	s := &r.swift
-	if s.misses > quickMisses {
+// quickBlock reads a block of an entry that is read the long way, if it is one of those that quick knows; it then does
+// not stay where it is.
+func (r *Reader) quickBlock(b []byte) bool {
+	if r.stack[len(r.stack)-1].ctx != inEntry {
 		return false
 	}
+	blocks := &r.entry.blocks
+	n := 0
+	switch {
+	case b[1] == 'x' && r.usualPrefix(famXHTML) && string(b[:12]) == "<xhtml:link ":
+		if n = r.quickAlternate(b); n > 0 {
+			a := &blocks.alternates[len(blocks.alternates)-1]
+			a.Hreflang, a.Href = r.memory.keep(a.Hreflang), r.memory.keep(a.Href)
+		}
+	case b[1] == 'i' && r.usualPrefix(famImage) && string(b[:13]) == "<image:image>":
+		if n = r.quickImage(b); n > 0 {
+			m := &blocks.images[len(blocks.images)-1]
+			m.Loc = r.memory.keep(m.Loc)
+		}
+	}
+	r.win.r += n
+	return n > 0
+}
+
+// quickBlocks tells whether blocks of a family are read the quick way: their prefix means what it usually does.
+func (r *Reader) quickBlocks(fam family) bool {
+	return r.swift.misses <= quickMisses && r.usualPrefix(fam)
+}
+
+func (r *Reader) usualPrefix(fam family) bool {
+	s := &r.swift
 	if s.version != r.ns.version {
 		image, _ := r.ns.lookup([]byte("image"))
 		xhtml, _ := r.ns.lookup([]byte("xhtml"))

@@ -181,7 +181,7 @@ func (r *Reader) shortcut(b []byte) bool {
 			r.win.r += 10
 			r.readPriority(namePriority)
 		default:
-			return false
+			return r.quickBlock(b)
 		}
 		return true
 	}

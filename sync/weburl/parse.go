@@ -39,6 +39,9 @@ func (p *Parser) Parse(base *URL, raw []byte) (URL, Problem) {
 	if u, ok := fast(base, raw); ok {
 		return u, None
 	}
+	if u, ok := p.triplets(base, raw); ok {
+		return u, None
+	}
 	return p.slow(base, raw)
 }
 
@@ -133,36 +136,42 @@ func pathSpan(b []byte) int {
 	return i
 }
 
-// fast accepts a text whose wire form is its own identity key, and nothing else.
-func fast(base *URL, raw []byte) (URL, bool) {
+// authorityEnd finds where the path begins in a text whose scheme and authority need nothing done, and sets these parts
+// of u; false for all others.
+func authorityEnd(base *URL, raw []byte, u *URL) (slash int, ok bool) {
 	if len(raw) > MaxLength {
-		return URL{}, false
+		return 0, false
 	}
-	var u URL
-	var slash int // where the path begins
 	if base != nil && len(base.Host) > 0 && sameOrigin(base, raw) {
 		u.Scheme, u.Host, u.Port = base.Scheme, base.Host, base.Port
 		slash = len(base.Scheme) + 3 + len(base.Host)
 		if len(base.Port) > 0 {
 			slash += 1 + len(base.Port)
 		}
-	} else {
-		var scheme int
-		switch {
-		case len(raw) > 8 && string(raw[:8]) == "https://":
-			scheme = 5
-		case len(raw) > 7 && string(raw[:7]) == "http://":
-			scheme = 4
-		default:
-			return URL{}, false
+		return slash, true
+	}
+	scheme := 5
+	if len(raw) <= 8 || string(raw[:8]) != "https://" {
+		if scheme = 4; len(raw) <= 8 || string(raw[:7]) != "http://" {
+			return 0, false
 		}
-		start := scheme + 3
-		slash = start + span(raw[start:], inHost)
-		// A last label that begins with a digit may be an IPv4 address in disguise.
-		if slash == start || slash == len(raw) || raw[slash] != '/' || !nameLabel(raw[start:slash]) {
-			return URL{}, false
-		}
-		u.Scheme, u.Host = raw[:scheme:scheme], raw[start:slash:slash]
+	}
+	start := scheme + 3
+	slash = start + span(raw[start:], inHost)
+	// A last label that begins with a digit may be an IPv4 address in disguise.
+	if slash == start || slash == len(raw) || raw[slash] != '/' || !nameLabel(raw[start:slash]) {
+		return 0, false
+	}
+	u.Scheme, u.Host = raw[:scheme:scheme], raw[start:slash:slash]
+	return slash, true
+}
+
+// fast accepts a text whose wire form is its own identity key, and nothing else.
+func fast(base *URL, raw []byte) (URL, bool) {
+	var u URL
+	slash, ok := authorityEnd(base, raw, &u)
+	if !ok {
+		return u, false
 	}
 	i := slash
 	for {
@@ -183,6 +192,53 @@ func fast(base *URL, raw []byte) (URL, bool) {
 		u.Query, u.HasQuery = raw[i+1:], true
 	}
 	u.Wire, u.Identity = raw, raw
+	return u, true
+}
+
+// triplets accepts a text that needs nothing done but for its percent triplets, as addresses in other scripts do.
+func (p *Parser) triplets(base *URL, raw []byte) (URL, bool) {
+	var u URL
+	slash, ok := authorityEnd(base, raw, &u)
+	if !ok {
+		return u, false
+	}
+	id := append(p.identity[:0], raw[:slash]...)
+	pathEnd := -1
+	mask := byte(inPath)
+	for i := slash; i < len(raw); i++ {
+		n := span(raw[i:], mask)
+		id = append(id, raw[i:i+n]...)
+		if i += n; i == len(raw) {
+			break
+		}
+		switch c := raw[i]; {
+		case c == '%' && i+2 < len(raw) && isHex(raw[i+1]) && isHex(raw[i+2]):
+			v := unhex(raw[i+1])<<4 | unhex(raw[i+2])
+			switch {
+			case v == '.': // may make a dot segment
+				return u, false
+			case class[v]&isUnres != 0:
+				id = append(id, v)
+			default:
+				id = append(id, '%', upperHex[v>>4], upperHex[v&15])
+			}
+			i += 2
+		case pathEnd < 0 && c == '.' && raw[i-1] != '/':
+			id = append(id, c)
+		case pathEnd < 0 && c == '?':
+			pathEnd, mask = len(id), inQuery
+			id = append(id, c)
+		default:
+			return u, false
+		}
+	}
+	p.identity = id
+	u.Wire, u.Identity = raw, id
+	if pathEnd < 0 {
+		u.Path = id[slash:]
+	} else {
+		u.Path, u.Query, u.HasQuery = id[slash:pathEnd:pathEnd], id[pathEnd+1:], true
+	}
 	return u, true
 }
 

@@ -2,7 +2,6 @@ package weburl
 
 import (
 	"bytes"
-	"unicode/utf8"
 )
 
 // slow reads any text: it cleans it, finds its parts as the WHATWG URL standard does for http and https, and writes
@@ -230,7 +229,7 @@ func (s *parts) tail(rest []byte) {
 func validURI(raw []byte) bool {
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
-		if c >= utf8.RuneSelf || c <= ' ' || c == 0x7f || bytes.IndexByte([]byte("\"<>\\^`{|}"), c) >= 0 {
+		if class[c]&(rawPath|rawQuery) == 0 && c != '%' && c != '#' && c != '[' && c != ']' && c != '\'' {
 			return false
 		}
 		if c == '%' && (i+2 >= len(raw) || !isHex(raw[i+1]) || !isHex(raw[i+2])) {
