@@ -20,6 +20,7 @@ type storage interface {
 	Site(ctx context.Context, id int64) (models.Site, error)
 	SaveSite(ctx context.Context, site models.Site) error
 	AcquireLease(ctx context.Context, host models.Key, owner string, ttl time.Duration) (models.Lease, error)
+	LeaseHolder(ctx context.Context, host models.Key) (models.Lease, error)
 	RenewLease(ctx context.Context, lease *models.Lease, ttl time.Duration) error
 	ReleaseLease(ctx context.Context, lease models.Lease) error
 
@@ -57,6 +58,10 @@ type Options struct {
 	Logger *slog.Logger
 	Now    func() time.Time
 	Owner  string // unique among daemons: host, process and a random part
+
+	// Dead tells that a lease's owner is known to run no more, so that nobody need wait for its lease to end: a process
+	// of this machine that was killed. nil: never. The fence refuses the writes of an owner wrongly taken for dead.
+	Dead func(owner string) bool
 
 	LeaseTTL     time.Duration // 60 s
 	Fetches      int           // documents of one site asked for at a time: 4

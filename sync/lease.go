@@ -16,6 +16,9 @@ func (e *Engine) acquire(ctx context.Context, host models.Key, wait time.Duratio
 	deadline := time.Now().Add(wait)
 	for {
 		lease, err := e.o.Store.AcquireLease(ctx, host, e.o.Owner, e.o.LeaseTTL)
+		if errors.Is(err, models.ErrBusy) && e.bury(ctx, host) {
+			lease, err = e.o.Store.AcquireLease(ctx, host, e.o.Owner, e.o.LeaseTTL)
+		}
 		if !errors.Is(err, models.ErrBusy) || !time.Now().Add(busyPoll).Before(deadline) {
 			return lease, err
 		}
@@ -25,6 +28,19 @@ func (e *Engine) acquire(ctx context.Context, host models.Key, wait time.Duratio
 		case <-time.After(busyPoll):
 		}
 	}
+}
+
+// bury ends the lease of an owner that is known to be dead.
+func (e *Engine) bury(ctx context.Context, host models.Key) bool {
+	if e.o.Dead == nil {
+		return false
+	}
+	holder, err := e.o.Store.LeaseHolder(ctx, host)
+	if err != nil || holder.Owner == e.o.Owner || !e.o.Dead(holder.Owner) {
+		return false
+	}
+	e.o.Logger.Info("the last owner of the host was killed; its lease ends now", "component", "sync", "owner", holder.Owner)
+	return e.o.Store.ReleaseLease(ctx, holder) == nil
 }
 
 // keep renews the lease until stop is called, which also gives it back. The context ends with models.ErrLeaseLost when

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -177,14 +174,6 @@ func orDefault(value, otherwise string) string {
 		return otherwise
 	}
 	return value
-}
-
-// owner names this process among all that share the database.
-func owner() string {
-	host, _ := os.Hostname()
-	var random [6]byte
-	_, _ = rand.Read(random[:])
-	return fmt.Sprintf("%.40s/%d/%s", host, os.Getpid(), hex.EncodeToString(random[:]))
 }
 
 // bar shows the walk on a terminal; nil elsewhere.

@@ -71,6 +71,23 @@ func (s *Store) AcquireLease(ctx context.Context, host models.Key, owner string,
 	return lease, nil
 }
 
+// LeaseHolder tells who holds a host at the moment, models.ErrNotFound when nobody does.
+func (s *Store) LeaseHolder(ctx context.Context, host models.Key) (models.Lease, error) {
+	clock, at := s.clock()
+	row := struct {
+		Owner string
+		Epoch int64
+	}{}
+	found := s.db.WithContext(ctx).Raw("SELECT owner, epoch FROM host_leases WHERE host = ? AND until > "+clock, append([]any{host[:]}, at...)...).Scan(&row)
+	if found.Error != nil {
+		return models.Lease{}, fmt.Errorf("read lease: %w", found.Error)
+	}
+	if found.RowsAffected == 0 {
+		return models.Lease{}, fmt.Errorf("lease: %w", models.ErrNotFound)
+	}
+	return models.Lease{Host: host, Owner: row.Owner, Epoch: row.Epoch}, nil
+}
+
 // RenewLease prolongs a lease, or says models.ErrLeaseLost.
 func (s *Store) RenewLease(ctx context.Context, lease *models.Lease, ttl time.Duration) error {
 	err := s.write(ctx, func(tx *gorm.DB, _ int) error {
