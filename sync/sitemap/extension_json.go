@@ -27,29 +27,37 @@ func (e *Extensions) AppendJSON(dst []byte) []byte {
 // appendBlocks writes the members of the object.
 func appendBlocks(dst []byte, d *Declaration) []byte {
 	o := object{dst, true}
-	if len(d.Alternates) > 0 {
-		o.list("alternates", len(d.Alternates), func(o *object, i int) {
-			a := &d.Alternates[i]
-			o.text("hreflang", a.Hreflang)
-			o.text("href", a.Href)
-			o.text("media", a.Media)
-			o.text("rel", a.Rel)
-			o.text("type", a.Type)
-		})
+	o.openList("alternates", len(d.Alternates))
+	for i := range d.Alternates {
+		o.openItem(i)
+		a := &d.Alternates[i]
+		o.text("hreflang", a.Hreflang)
+		o.text("href", a.Href)
+		o.text("media", a.Media)
+		o.text("rel", a.Rel)
+		o.text("type", a.Type)
+		o.closeItem()
 	}
-	if len(d.Images) > 0 {
-		o.list("images", len(d.Images), func(o *object, i int) {
-			m := &d.Images[i]
-			o.text("loc", m.Loc)
-			o.text("title", m.Title)
-			o.text("caption", m.Caption)
-			o.text("geo_location", m.GeoLocation)
-			o.text("license", m.License)
-		})
+	o.closeList(len(d.Alternates))
+	o.openList("images", len(d.Images))
+	for i := range d.Images {
+		o.openItem(i)
+		m := &d.Images[i]
+		o.text("loc", m.Loc)
+		o.text("title", m.Title)
+		o.text("caption", m.Caption)
+		o.text("geo_location", m.GeoLocation)
+		o.text("license", m.License)
+		o.closeItem()
 	}
-	if len(d.Videos) > 0 {
-		o.list("videos", len(d.Videos), func(o *object, i int) { o.video(&d.Videos[i]) })
+	o.closeList(len(d.Images))
+	o.openList("videos", len(d.Videos))
+	for i := range d.Videos {
+		o.openItem(i)
+		o.video(&d.Videos[i])
+		o.closeItem()
 	}
+	o.closeList(len(d.Videos))
 	if d.News != nil {
 		o.open("news")
 		o.news(d.News)
@@ -60,17 +68,23 @@ func appendBlocks(dst []byte, d *Declaration) []byte {
 		o.text("type", d.Mobile.Type)
 		o.close()
 	}
-	if len(d.PageMap) > 0 {
-		o.list("pagemap", len(d.PageMap), func(o *object, i int) {
-			p := &d.PageMap[i]
-			o.text("type", p.Type)
-			o.text("id", p.ID)
-			o.list("attributes", len(p.Attributes), func(o *object, j int) {
-				o.text("name", p.Attributes[j].Name)
-				o.text("value", p.Attributes[j].Value)
-			})
-		})
+	o.openList("pagemap", len(d.PageMap))
+	for i := range d.PageMap {
+		o.openItem(i)
+		p := &d.PageMap[i]
+		o.text("type", p.Type)
+		o.text("id", p.ID)
+		o.openList("attributes", len(p.Attributes))
+		for j := range p.Attributes {
+			o.openItem(j)
+			o.text("name", p.Attributes[j].Name)
+			o.text("value", p.Attributes[j].Value)
+			o.closeItem()
+		}
+		o.closeList(len(p.Attributes))
+		o.closeItem()
 	}
+	o.closeList(len(d.PageMap))
 	return o.out
 }
 
@@ -120,24 +134,29 @@ func (o *object) flag(name string, f Flag) {
 	}
 }
 
-// list writes an array of objects; nothing when it is empty.
-func (o *object) list(name string, n int, member func(o *object, i int)) {
-	if n == 0 {
-		return
+// openList, openItem, closeItem and closeList write an array of objects; nothing when it has no items.
+func (o *object) openList(name string, items int) {
+	if items > 0 {
+		o.key(name)
+		o.out = append(o.out, '[')
 	}
-	o.key(name)
-	o.out = append(o.out, '[')
-	for i := range n {
-		if i > 0 {
-			o.out = append(o.out, ',')
-		}
-		o.out = append(o.out, '{')
-		o.first = true
-		member(o, i)
-		o.out = append(o.out, '}')
+}
+
+func (o *object) openItem(i int) {
+	if i > 0 {
+		o.out = append(o.out, ',')
 	}
-	o.out = append(o.out, ']')
-	o.first = false
+	o.out = append(o.out, '{')
+	o.first = true
+}
+
+func (o *object) closeItem() { o.out = append(o.out, '}') }
+
+func (o *object) closeList(items int) {
+	if items > 0 {
+		o.out = append(o.out, ']')
+		o.first = false
+	}
 }
 
 func (o *object) video(v *Video) {
@@ -178,21 +197,33 @@ func (o *object) video(v *Video) {
 		}
 		o.out = append(o.out, ']')
 	}
-	o.list("prices", len(v.Prices), func(o *object, i int) {
+	o.openList("prices", len(v.Prices))
+	for i := range v.Prices {
+		o.openItem(i)
 		p := &v.Prices[i]
 		o.text("currency", p.Currency)
 		o.text("type", p.Type)
 		o.text("resolution", p.Resolution)
 		o.text("value", p.Value)
-	})
-	o.list("content_segments", len(v.Segments), func(o *object, i int) {
+		o.closeItem()
+	}
+	o.closeList(len(v.Prices))
+	o.openList("content_segments", len(v.Segments))
+	for i := range v.Segments {
+		o.openItem(i)
 		o.text("loc", v.Segments[i].Loc)
 		o.number("duration", v.Segments[i].Duration)
-	})
-	o.list("ids", len(v.IDs), func(o *object, i int) {
+		o.closeItem()
+	}
+	o.closeList(len(v.Segments))
+	o.openList("ids", len(v.IDs))
+	for i := range v.IDs {
+		o.openItem(i)
 		o.text("type", v.IDs[i].Type)
 		o.text("value", v.IDs[i].Value)
-	})
+		o.closeItem()
+	}
+	o.closeList(len(v.IDs))
 	if t := &v.TVShow; !t.IsZero() {
 		o.open("tvshow")
 		o.text("show_title", t.ShowTitle)

@@ -221,3 +221,19 @@ func TestRead_WithoutHashesSaysTheRest(t *testing.T) {
 		}
 	}
 }
+
+func TestAppendExtensions_AllocatesNothing(t *testing.T) {
+	body, f := load(t, "testdata/documents/extensions_all.xml")
+	dst := make([]byte, 0, 4096)
+	_, err := sitemap.NewReader(sitemap.Options{}).Read(bytes.NewReader(body), f.Request.base(), f.Request.meta(), sitemap.Visitor{
+		Declaration: func(d *sitemap.Declaration) error {
+			if n := testing.AllocsPerRun(100, func() { dst = sitemap.AppendExtensions(dst[:0], d) }); n != 0 {
+				t.Errorf("%v allocations", n)
+			}
+			return nil
+		},
+	})
+	if err != nil || len(dst) == 0 {
+		t.Error(err)
+	}
+}
