@@ -144,7 +144,9 @@ func (r *run) renamed(ctx context.Context, s *settlement) error {
 		if err != nil {
 			return fmt.Errorf("look for a renamed page: %w", err)
 		}
-		if len(listed) > 0 {
+		// WordPress guesses a target for an address that it does not know ("/post-1/" becomes "/post-10/"): only a page
+		// that appeared together with the absence is where the old one went.
+		if slices.ContainsFunc(listed, func(l models.Listing) bool { return l.FirstRun == r.record.ID }) {
 			s.renamed[from] = move{from: from, url: row.URL, to: models.Key(target.Key()), toURL: string(target.Wire), by: "redirects to a page that is listed"}
 		}
 	}
@@ -163,7 +165,9 @@ func (r *run) announced(ctx context.Context, s *settlement) error {
 		if err != nil {
 			return fmt.Errorf("look for a page that moved: %w", err)
 		}
-		if len(listed) > 0 {
+		// WordPress guesses a target for an address that it does not know ("/post-1/" becomes "/post-10/"): only a page
+		// that appeared together with the absence is where the old one went.
+		if slices.ContainsFunc(listed, func(l models.Listing) bool { return l.FirstRun == r.record.ID }) {
 			s.told[e.PreviousKey] = move{to: e.Key, toURL: e.URL, by: "a hook said that it moved to a page that is listed"}
 		}
 	}
