@@ -69,6 +69,23 @@ func TestRead_AFaultOfTheSourceIsAFinding(t *testing.T) {
 	}
 }
 
+// stuck gives its bytes, and then nothing for ever.
+type stuck struct{ io.Reader }
+
+func (s stuck) Read(p []byte) (int, error) {
+	n, _ := s.Reader.Read(p)
+	return n, nil
+}
+
+func TestRead_ASourceThatGivesNothingIsCut(t *testing.T) {
+	t.Parallel()
+	src := stuck{strings.NewReader(head + "<url><loc>https://example.org/a</loc></url></urlset>")}
+	doc, err := sitemap.NewReader(sitemap.Options{}).Read(src, base, sitemap.Meta{Status: 200}, sitemap.Visitor{})
+	if err != nil || doc.Verdict != sitemap.Partial || doc.Entries != 1 || !has(doc, "body-truncated") {
+		t.Errorf("%v %v %d %v", err, doc.Verdict, doc.Entries, doc.Findings)
+	}
+}
+
 func has(doc *sitemap.Document, code string) bool {
 	for _, f := range doc.Findings {
 		if f.Code == code {

@@ -46,6 +46,12 @@ func (w *wire) Read(p []byte) (int, error) {
 		p = p[:left]
 	}
 	n, err := w.src.Read(p)
+	for empty := 0; n == 0 && err == nil && len(p) > 0; n, err = w.src.Read(p) {
+		if empty++; empty > 100 {
+			err = io.ErrNoProgress
+			break
+		}
+	}
 	if n > 0 {
 		w.n += int64(n)
 		if !w.skipHash {
