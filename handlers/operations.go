@@ -136,6 +136,7 @@ var apiTags = []*huma.Tag{
 	{Name: "sites", Description: "Web sites that are followed"},
 	{Name: "inventory", Description: "Pages, their history and the change feed"},
 	{Name: "sitemaps", Description: "Documents, findings and the ontology's view"},
+	{Name: "canonical", Description: "What pages say of themselves, and what is wrong with them"},
 	{Name: "runs", Description: "Walks through a site's sitemaps"},
 	{Name: "hooks", Description: "What arrived at publish hooks, and their secrets"},
 	{Name: "access", Description: "Tokens"},

@@ -50,6 +50,7 @@ func (s *Server) routes() error {
 	s.heldRoutes()
 	s.deliveryRoutes()
 	s.expectationRoutes()
+	s.canonicalRoutes()
 	s.tokenRoutes()
 	if err := s.docsRoutes(api); err != nil {
 		return err

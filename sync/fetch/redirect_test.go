@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,12 @@ func TestRedirect_RecordsHopsAndFollows(t *testing.T) {
 	want := []fetch.Hop{
 		{URL: s.URL + "/a", Status: 301, Location: "b?x=1#part"},
 		{URL: s.URL + "/b?x=1", Status: 308, Location: strings.TrimPrefix(s.URL, "http:") + "/c%e6%97"},
+	}
+	for i := range r.Hops {
+		if r.Hops[i].Header.Get("Location") != r.Hops[i].Location {
+			t.Errorf("hop %d has not its header: %v", i, r.Hops[i].Header)
+		}
+		r.Hops[i].Header = nil
 	}
 	if diff := cmp.Diff(want, r.Hops); diff != "" {
 		t.Errorf("hops (-want +got):\n%s", diff)
@@ -214,5 +221,21 @@ func TestDo_SpeaksHTTP2(t *testing.T) {
 	}
 	if r = c.Do(t.Context(), fetch.Request{URL: "https://other.test/"}); r.Outcome != fetch.TLS || r.Reason != "the certificate is for another host" {
 		t.Errorf("wrong certificate: %q %q", r.Outcome, r.Reason)
+	}
+}
+
+func TestRedirect_OneHopIsTheCallersToFollow(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.Header().Set("Link", `</b>; rel="canonical"`)
+		http.Redirect(w, r, "/b", http.StatusMovedPermanently)
+	}))
+	defer s.Close()
+	r := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PageDelay: -1}).
+		Do(t.Context(), fetch.Request{URL: s.URL + "/a", Kind: fetch.Page, OneHop: true})
+	if asked != 1 || len(r.Hops) != 1 || r.Hops[0].Location != "/b" || r.Hops[0].Header.Get("Link") == "" {
+		t.Errorf("%d requests, %+v", asked, r.Hops)
 	}
 }
