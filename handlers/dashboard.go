@@ -85,7 +85,7 @@ const maxForm = 64 << 10
 // done are the things that a page may say were just done; an address can name no other text.
 var done = map[string]string{
 	"started": "Stored: a run that starts from now on serves it.", "stopped": "The run was asked to stop.", "added": "The site is followed; its first run begins.",
-	"decided": "Decided. A run looks once more at what was approved.", "saved": "Saved.", "replayed": "Stored once more: the next run serves it.",
+	"decided": "Decided. What was approved goes with the next run that misses it too.", "saved": "Saved.", "replayed": "Stored once more: the next run serves it.",
 	"revoked": "The token is not valid any more.", "removed": "The site is not followed any more.",
 }
 

@@ -417,7 +417,6 @@ func (s *Server) decidePage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	back := sitePath(site.ID) + "/held?done=decided"
 	choice := c.FormValue("decision")
 	switch choice {
 	case "approve-chosen", "reject-chosen":
@@ -425,10 +424,7 @@ func (s *Server) decidePage(c echo.Context) error {
 		if err != nil || len(form["url"]) == 0 {
 			return newProblem(http.StatusBadRequest, "choose at least one page")
 		}
-		if _, err := s.decide(ctx, site, form["url"], false, choice == "approve-chosen"); err != nil {
-			return err
-		}
-		return c.Redirect(http.StatusSeeOther, back)
+		return s.decideAndLook(c, site, form["url"], choice == "approve-chosen")
 	case "approve", "reject":
 	default:
 		return newProblem(http.StatusBadRequest, "approve or reject?")
@@ -441,10 +437,21 @@ func (s *Server) decidePage(c echo.Context) error {
 	if c.FormValue("total") != strconv.Itoa(len(held)) {
 		return newProblem(http.StatusConflict, "the list has changed since it was shown; look at it again")
 	}
-	if _, err := s.decide(ctx, site, nil, true, choice == "approve"); err != nil {
+	return s.decideAndLook(c, site, nil, choice == "approve")
+}
+
+// decideAndLook decides on some pages, or on all with none named. What was approved is carried out by a run, so one is asked for.
+func (s *Server) decideAndLook(c echo.Context, site models.Site, urls []string, approve bool) error {
+	ctx := c.Request().Context()
+	if _, err := s.decide(ctx, site, urls, len(urls) == 0, approve); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, back)
+	if approve {
+		if _, err := s.startRun(ctx, site, ""); err != nil {
+			return err
+		}
+	}
+	return c.Redirect(http.StatusSeeOther, sitePath(site.ID)+"/held?done=decided")
 }
 
 var (

@@ -195,8 +195,8 @@ func (s *Server) reportRuns(ctx context.Context, page *web.Reports, zone *time.L
 
 // drawRuns puts runs (newest first) since a day into the report.
 func drawRuns(page *web.Reports, points []models.RunPoint, since time.Time, zone *time.Location) {
-	year, month, day := since.Date()
-	since = time.Date(year, month, day, 0, 0, 0, 0, zone)
+	since = time.Date(since.Year(), since.Month(), since.Day(), 0, 0, 0, 0, zone)
+	var day time.Time
 	came := false
 	highest := int64(0)
 	for _, r := range slices.Backward(points) {
@@ -204,10 +204,16 @@ func drawRuns(page *web.Reports, points []models.RunPoint, since time.Time, zone
 		if at.Before(since) {
 			continue
 		}
-		label := at.Format(time.DateOnly)
-		if n := len(page.Growth); n == 0 || page.Growth[n-1].Label != label {
-			page.Growth = append(page.Growth, web.Point{Label: label})
-			page.Days = append(page.Days, web.UpDown{Label: label})
+		if label := at.Format(time.DateOnly); len(page.Growth) == 0 {
+			page.Growth, page.Days = []web.Point{{Label: label}}, []web.UpDown{{Label: label}}
+			day = at
+		} else {
+			for page.Growth[len(page.Growth)-1].Label < label { // also days without a run
+				day = day.AddDate(0, 0, 1)
+				next := day.Format(time.DateOnly)
+				page.Growth = append(page.Growth, web.Point{Label: next, Value: page.Growth[len(page.Growth)-1].Value})
+				page.Days = append(page.Days, web.UpDown{Label: next})
+			}
 		}
 		last := len(page.Growth) - 1
 		page.Growth[last].Value = r.Live

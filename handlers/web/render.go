@@ -54,7 +54,6 @@ var functions = template.FuncMap{
 	"human": Human,
 	"bytes": byteSize,
 	"web":   webLink,
-	"query": query,
 	"text":  func(b []byte) string { return string(b) },
 	"took":  took,
 	"value": value,
@@ -203,17 +202,6 @@ func zoneOf(zone string) string {
 		return "UTC"
 	}
 	return zone
-}
-
-// query writes a query string from names and values in turn.
-func query(pairs ...string) string {
-	values := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			values.Set(pairs[i], pairs[i+1])
-		}
-	}
-	return values.Encode()
 }
 
 // value writes one side of a changed field: texts as they are, everything else as JSON.

@@ -1,0 +1,176 @@
+package browser_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/sitemapd/sitemapd/internal/sitetest"
+)
+
+// TestJourney goes the whole way of a newcomer, once with scripts and once without.
+func TestJourney(t *testing.T) {
+	for name, scripts := range map[string]bool{"with scripts": true, "without scripts": false} {
+		t.Run(name, func(t *testing.T) { journey(t, scripts) })
+	}
+}
+
+func journey(t *testing.T, scripts bool) {
+	base := daemon(t)
+	site := origin(t, 300)
+	b := newTab(t, base, scripts)
+
+	// The empty page says what to do first.
+	b.open("/")
+	b.seesText("Follow your first site")
+	b.do(chromedp.SendKeys(`main input[name=home]`, site.URL()), chromedp.Click(`main form[action="/sites/new"] button`))
+
+	// Probe and preview.
+	b.seesText("Where it was looked")
+	b.seesText("wp-sitemap.xml")
+	b.seesText("What it lists first")
+
+	// The walk is held up so that it can be watched.
+	var once sync.Once
+	walk := make(chan struct{})
+	release := func() { once.Do(func() { close(walk) }) }
+	t.Cleanup(release)
+	site.OnRequest(func(_ int, r *http.Request) {
+		if strings.Contains(r.URL.Path, "posts-post") {
+			<-walk
+		}
+	})
+	b.do(chromedp.Click(`main form[action="/sites"] button.primary`))
+	b.seesText("The site is followed")
+	if !scripts {
+		for range 200 { // a person presses Refresh
+			if eval[bool](b, `document.querySelector('[data-progress]') !== null`) {
+				break
+			}
+			b.open("/sites/1")
+		}
+	} else {
+		b.sees("a page that knows of the walk", `(() => { if (document.querySelector('[data-progress]')) return true; location.href = '/sites/1'; return false; })()`)
+	}
+	b.sees("a running walk with Stop", `document.querySelector('[data-progress] progress') !== null && document.querySelector('form[action$="/stop"] button') !== null`)
+	release()
+	if scripts {
+		b.sees("the page renews itself when the walk ends", `document.querySelector('[data-progress]') === null && document.body.innerText.includes('complete')`)
+	} else {
+		until(t, "the walk ends", func() bool {
+			b.open("/sites/1")
+			return eval[bool](b, `document.querySelector('[data-progress]') === null && document.body.innerText.includes('complete')`)
+		})
+	}
+
+	inventory(t, b, scripts)
+	held(t, b, site.PublishedPosts(), site.Trash)
+	if scripts {
+		keys(b)
+	}
+}
+
+func inventory(t *testing.T, b *tab, scripts bool) {
+	t.Helper()
+	b.open("/sites/1/urls")
+	all := eval[int](b, `document.querySelectorAll('tbody tr').length`)
+	if all != 50 {
+		t.Errorf("%d rows on the first page", all)
+	}
+	b.do(chromedp.Click(`.pager a[rel=next]`))
+	b.sees("the second page", `location.search.includes('page_token')`)
+	b.open("/sites/1/urls")
+	b.do(chromedp.Click(`.filterbox summary`), chromedp.SendKeys(`.filter input[name=contains]`, "category"), chromedp.Click(`.filter button`))
+	b.sees("a chip", `location.search.includes('contains=category') && [...document.querySelectorAll('.chip')].some((c) => c.innerText.includes('category'))`)
+	rows := eval[int](b, `document.querySelectorAll('tbody tr').length`)
+	if rows == 0 || rows == all {
+		t.Errorf("%d rows match", rows)
+	}
+	// What is exported is what is seen, in every format.
+	links := eval[[]string](b, `[...document.querySelectorAll('.tools a[download]')].map((a) => a.getAttribute('href'))`)
+	if len(links) < 5 {
+		t.Errorf("exports: %q", links)
+	}
+	for _, link := range links {
+		status, contentType, body := b.fetch(link)
+		if status != 200 || len(body) == 0 {
+			t.Errorf("%s: %d %s, %d bytes", link, status, contentType, len(body))
+		}
+		if strings.Contains(link, "format=csv") {
+			if lines := strings.Count(strings.TrimSpace(string(body)), "\n"); lines != rows {
+				t.Errorf("%d lines in the CSV, %d rows on the page", lines, rows)
+			}
+		}
+		if strings.HasSuffix(link, "format=sitemap") && strings.Count(string(body), "<loc>") != rows {
+			t.Errorf("the sitemap lists %d pages", strings.Count(string(body), "<loc>"))
+		}
+	}
+	if status, _, _ := b.fetch(eval[string](b, `[...document.querySelectorAll('.tools a')].pop().getAttribute('href')`)); status != 200 {
+		t.Errorf("the same as API: %d", status)
+	}
+	// One page over time.
+	b.do(chromedp.Click(`tbody a`))
+	b.seesText("Seen for the first time.")
+	utc := eval[string](b, `document.querySelector('.timeline time').getAttribute('title') || document.querySelector('.timeline time').innerText || document.querySelector('time').innerText`)
+	if scripts && !strings.HasSuffix(utc, "UTC") {
+		t.Errorf("UTC on hover: %q", utc)
+	}
+}
+
+// held takes most of the site down and decides on it.
+func held(t *testing.T, b *tab, posts []uint32, trash func(uint32) sitetest.Event) {
+	t.Helper()
+	for _, id := range posts[:len(posts)*2/3] {
+		trash(id)
+	}
+	b.open("/sites/1")
+	b.do(chromedp.Click(`form[action="/sites/1/runs"] button`))
+	b.seesText("Stored: a run")
+	until(t, "removals are held", func() bool {
+		b.open("/sites/1/held")
+		return eval[bool](b, `document.querySelector('button[value=approve]') !== null`)
+	})
+	total := eval[int](b, `document.querySelectorAll('input[name=url]').length`)
+	if total != len(posts)*2/3 {
+		t.Errorf("%d removals are held", total)
+	}
+	// One stays, the others go.
+	b.do(chromedp.Click(`input[name=url]`), chromedp.Click(`button[value=reject-chosen]`))
+	b.seesText("Decided.")
+	if left := eval[int](b, `document.querySelectorAll('input[name=url]').length`); left != total-1 {
+		t.Errorf("%d removals are left", left)
+	}
+	b.do(chromedp.Click(`button[value=approve]`))
+	b.seesText("No removal is held")
+	until(t, "approved removals are carried out", func() bool {
+		b.open("/sites/1/changes?kind=removed")
+		return eval[int](b, `document.querySelectorAll('.changes li').length`) > 0
+	})
+}
+
+// keys works the page without a mouse.
+func keys(b *tab) {
+	b.t.Helper()
+	b.open("/sites/1/urls")
+	b.do(chromedp.KeyEvent("?"))
+	b.sees("the overlay", `document.getElementById('keys').open`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.sees("no overlay", `!document.getElementById('keys').open`)
+	b.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent("k"), chromedp.KeyEvent("j"))
+	b.sees("the second row", `document.querySelectorAll('tbody tr')[1].contains(document.activeElement)`)
+	b.do(chromedp.KeyEvent("/"))
+	b.sees("the search", `document.activeElement.type === 'search'`)
+	b.do(chromedp.KeyEvent("tag"), chromedp.KeyEvent(kb.Enter))
+	b.sees("what was searched", `location.search.includes('contains=tag')`)
+	b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("d"))
+	b.sees("documents", `location.pathname === '/sites/1/documents'`)
+	before := eval[string](b, `getComputedStyle(document.body).backgroundColor`)
+	b.do(chromedp.KeyEvent("t"))
+	b.sees("another theme", fmt.Sprintf(`getComputedStyle(document.body).backgroundColor !== %q`, before))
+	b.sees("that the server keeps it", `(() => { if (document.documentElement.dataset.theme === 'dark' && performance.navigation.type === 0 && location.pathname === '/settings') return true; location.href = '/settings'; return false; })()`)
+}
