@@ -67,7 +67,10 @@ type sight struct {
 	From    int64
 }
 
-func newLab(t testing.TB, o sitetest.Options) *lab {
+func newLab(t testing.TB, o sitetest.Options) *lab { return newLabOn(t, o, nil) }
+
+// newLabOn is newLab on a database of the test's own.
+func newLabOn(t testing.TB, o sitetest.Options, s *store.Store) *lab {
 	t.Helper()
 	l := &lab{TB: t, clock: &clock{at: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)}}
 	o.Now = l.clock.now
@@ -76,12 +79,14 @@ func newLab(t testing.TB, o sitetest.Options) *lab {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.origin.Close() })
-	l.path = filepath.Join(t.TempDir(), "sitemapd.db")
-	s, err := store.Open(t.Context(), "sqlite:"+l.path, store.Options{})
-	if err != nil {
-		t.Fatal(err)
+	if s == nil {
+		l.path = filepath.Join(t.TempDir(), "sitemapd.db")
+		var err error
+		if s, err = store.Open(t.Context(), "sqlite:"+l.path, store.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
 	}
-	t.Cleanup(func() { _ = s.Close() })
 	l.store = s
 	l.follow(models.Site{})
 	return l

@@ -3,16 +3,22 @@ package syncer_test
 import (
 	"crypto/sha256"
 	"flag"
+	"fmt"
 	"math/rand"
+	"os"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sitemapd/sitemapd/internal/sitetest"
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
 	"github.com/sitemapd/sitemapd/models/store/storetest"
 	syncer "github.com/sitemapd/sitemapd/sync"
+	"github.com/sitemapd/sitemapd/sync/canonical"
 	"github.com/sitemapd/sitemapd/sync/canonical/graph"
 	"github.com/sitemapd/sitemapd/sync/canonical/graph/graphtest"
 )
@@ -125,4 +131,82 @@ func measure(t *testing.T, s *store.Store) {
 	if differs, err := graphtest.Differs(e); err != nil || differs != 0 {
 		t.Errorf("%d states differ, %v", differs, err)
 	}
+}
+
+// TestVerify_SaysTheSameOnEveryDatabase runs one story and compares every answer with what SQLite gives.
+func TestVerify_SaysTheSameOnEveryDatabase(t *testing.T) {
+	t.Parallel()
+	told := map[string][]string{}
+	for name, dsn := range map[string]func(testing.TB) string{"SQLite": storetest.SQLite, "MySQL": storetest.MySQL} {
+		if name == "MySQL" && os.Getenv(storetest.Server) == "" {
+			continue
+		}
+		s, err := store.Open(t.Context(), dsn(t), store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		told[name] = story(t, s)
+	}
+	if other, ok := told["MySQL"]; ok {
+		if diff := cmp.Diff(told["SQLite"], other); diff != "" {
+			t.Errorf("(-SQLite +MySQL)\n%s", diff)
+		}
+	}
+}
+
+// story plants and mends a few faults on a site of a dozen pages and tells everything that can be read afterwards.
+func story(t *testing.T, s *store.Store) []string {
+	t.Helper()
+	l := &pagesLab{lab: newLabOn(t, sitetest.Options{Posts: 8}, s)}
+	l.run(false)
+	for _, id := range l.origin.PublishedPosts() {
+		l.posts = append(l.posts, l.origin.PostURL(id))
+	}
+	l.verifier = l.newVerifier(syncer.VerifierOptions{})
+	var out []string
+	tell := func(at time.Time) {
+		for i, url := range l.posts {
+			for _, c := range l.lines(models.CanonicalFilter{Source: url, At: at})[url] {
+				out = append(out, fmt.Sprint(i, " ", brief(&c), " ", c.ValidFrom, " ", c.ValidUntil, " ", c.ObservedAt, " ", c.Depth))
+			}
+		}
+	}
+	l.verify(l.posts...) // in this order: that of keys is another at every port
+	tell(time.Time{})
+	first := l.clock.now()
+	lay := func(from, to int) func() {
+		return l.origin.Fail(sitetest.Path(l.posts[from]), sitetest.Canonical(l.posts[to]))
+	}
+	lay(0, 1)
+	mend := lay(1, 0)
+	lay(2, 0)
+	l.origin.Fail(sitetest.Path(l.posts[3]), sitetest.NoIndex())
+	l.origin.Fail(sitetest.Path(l.posts[4]), sitetest.Canonical(l.posts[4], l.posts[5]))
+	l.origin.Fail(sitetest.Path(l.posts[6]), sitetest.Canonical())
+	l.verify(l.posts...)
+	tell(time.Time{})
+	mend()
+	l.verify(l.posts...)
+	tell(time.Time{})
+	tell(first)
+	for i, url := range l.posts {
+		for _, f := range l.findings(url) {
+			out = append(out, fmt.Sprint(i, " ", f))
+		}
+		all, judgements, err := l.store.RelationshipHistory(t.Context(), l.site.ID, models.Key(canonical.KeyOf(url)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			out = append(out, fmt.Sprint(i, " ", r.Method, " ", r.Status, " ", r.Score, " ", r.ValidFrom, " ", r.ValidUntil, " ", r.EndReason))
+		}
+		for _, r := range judgements {
+			out = append(out, fmt.Sprint(i, " ", r.JudgedAt, " ", r.Status, " ", r.Score))
+		}
+	}
+	for _, status := range []string{"validated", "conflicting", "declared", "unknown"} {
+		out = append(out, fmt.Sprint(status, " ", len(l.lines(models.CanonicalFilter{Status: status}))))
+	}
+	return out
 }

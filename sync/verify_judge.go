@@ -182,9 +182,6 @@ func (v *visit) rejudge(ctx context.Context, d *models.Dossier) (moved bool, err
 	verdict := canonical.Verdict{Candidates: candidatesOf(d.Candidates)}
 	if takes(s.evidence) && s.record.AbsentSince.IsZero() {
 		in := canonical.Input{Evidence: *s.evidence, Targets: targets, Graph: g, Flapping: s.record.Flapping(at), At: at}
-		for _, seen := range s.record.Changes {
-			in.Past = append(in.Past, seen.Key)
-		}
 		verdict = canonical.Judge(in)
 		if err := v.reinfer(&next, &verdict, look); err != nil {
 			return false, err

@@ -226,9 +226,6 @@ func takes(ev *canonical.Evidence) bool {
 
 func (j *judging) judge(ctx context.Context) error {
 	in := canonical.Input{Evidence: *j.ev, Flapping: j.before.Flapping(j.at), At: j.at}
-	for _, seen := range j.before.Changes {
-		in.Past = append(in.Past, seen.Key)
-	}
 	first := canonical.Judge(in)
 	edge := models.Key(first.Head.EdgeKey)
 	if !takes(j.ev) && j.s.head != nil {
