@@ -110,10 +110,12 @@ func (s *Server) saveSiteSettings(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, sitePath(site.ID)+"/settings?done=saved")
 }
 
-// nextDue is when a changed schedule fires first, nil for never.
+// nextDue is when a changed schedule fires first, nil for never. Without one of its own the site is due at once: the
+// daemon plans by its own schedule from there.
 func (s *Server) nextDue(site models.Site) *time.Time {
+	now := s.deps.Now().UTC()
 	if site.Schedule == "" || s.deps.CheckSchedule == nil {
-		return nil
+		return &now
 	}
 	next, err := s.deps.CheckSchedule(site.Schedule, site.TimeZone)
 	if err != nil || len(next) == 0 {

@@ -1,7 +1,10 @@
 package handlers_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/sitemapd/sitemapd/handlers"
 	"github.com/sitemapd/sitemapd/models"
 )
 
@@ -60,6 +64,24 @@ func poisoned(f *fixture, bad string) {
 	f.store.TriggersFunc = func(_, before int64, _ int) ([]models.Trigger, error) {
 		return []models.Trigger{{ID: 1, Dialect: bad, Kind: bad, Hints: []models.Hint{{Event: bad, URL: bad, PostType: bad}}}}, nil
 	}
+	f.store.DocumentHistoryFunc = func(int64, int32) ([]models.Document, error) { return f.store.DocumentsAtFunc(1, models.AsOf{}) }
+	f.store.ExpectationHistoryFunc = func(int64, int64, int) ([]models.Expectation, error) {
+		return []models.Expectation{{URL: bad, Kind: bad, PreviousURL: bad, Outcome: bad, Finding: bad, Text: bad, DecidedAt: &site.CreatedAt}}, nil
+	}
+	f.store.TokensFunc = func() ([]models.Token, error) {
+		return []models.Token{{Name: bad, Prefix: bad, Scopes: []string{bad}, CreatedAt: now}}, nil
+	}
+	f.deps.Expectations = f.store
+	f.deps.Reports = reportsOf{
+		points: []models.RunPoint{{Run: 7, At: now, Verdict: models.Verdict(bad), Live: 1}, {Run: 6, At: now.AddDate(0, 0, -1), Live: 2}},
+		groups: []models.FindingGroup{{Code: bad, Severity: bad, Text: bad, Count: 1}},
+		counts: func() (models.LastmodCounts, error) { return models.LastmodCounts{At: make([]int64, 6)}, nil },
+	}
+	f.deps.Advice = func(string) (string, string, string, string, bool) { return bad, bad, bad, bad, true }
+	f.deps.Evidence = func(context.Context, int64, models.Key) ([]models.Canonical, error) {
+		raw, _ := json.Marshal(map[string]string{bad: bad})
+		return []models.Canonical{{SourceURL: bad, CanonicalURL: bad, Method: bad, Status: bad, Reason: bad, Rule: bad, FinalURL: bad, Resolution: bad, Signals: raw, Validation: raw}}, nil
+	}
 	f.walker.ProgressFunc = func(int64) (models.Progress, bool) {
 		return models.Progress{Run: 7, Phase: bad, Document: bad, Verdict: bad}, true
 	}
@@ -67,7 +89,8 @@ func poisoned(f *fixture, bad string) {
 
 var dashboardPages = []string{
 	"/", "/sites/1", "/sites/1/urls", "/sites/1/page?url=https://example.com/a", "/sites/1/changes", "/sites/1/runs/7", "/sites/1/documents",
-	"/sites/1/findings", "/sites/1/held", "/sites/1/deliveries",
+	"/sites/1/findings", "/sites/1/findings?code=x", "/sites/1/held", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/runs",
+	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
 }
 
 func TestDashboard_HostileTextNeverBecomesMarkup(t *testing.T) {
@@ -95,6 +118,16 @@ func TestDashboard_HostileTextNeverBecomesMarkup(t *testing.T) {
 	}
 }
 
+// ours reports whether a picture is one of the server's charts.
+func ours(tag html.Token) bool {
+	for _, a := range tag.Attr {
+		if a.Key == "class" && (a.Val == "spark" || a.Val == "chart" || a.Val == "meter") {
+			return true
+		}
+	}
+	return false
+}
+
 // markupFaults finds what our templates never write: scripts of others, handlers, styles, foreign schemes.
 func markupFaults(body string) []string {
 	var faults []string
@@ -108,8 +141,11 @@ func markupFaults(body string) []string {
 			continue
 		}
 		tag := tokens.Token()
+		if tag.Data == "svg" && !ours(tag) {
+			faults = append(faults, "element svg")
+		}
 		switch tag.Data {
-		case "iframe", "object", "embed", "svg", "img", "base", "style", "math":
+		case "iframe", "object", "embed", "img", "base", "style", "math":
 			faults = append(faults, "element "+tag.Data)
 		}
 		for _, a := range tag.Attr {
@@ -195,5 +231,254 @@ func TestDashboard_DecidesOnlyOnWhatWasSeen(t *testing.T) {
 	wantStatus(t, form("2"), http.StatusSeeOther)
 	if decisions != 1 {
 		t.Errorf("%d decisions", decisions)
+	}
+}
+
+// reportsOf answers the dashboard's reports.
+type reportsOf struct {
+	points []models.RunPoint
+	groups []models.FindingGroup
+	counts func() (models.LastmodCounts, error)
+}
+
+func (r reportsOf) RunPoints(_ context.Context, _ int64, limit int) ([]models.RunPoint, error) {
+	return r.points[:min(len(r.points), limit)], nil
+}
+
+func (r reportsOf) FindingGroups(context.Context, int64, int64) ([]models.FindingGroup, error) {
+	return r.groups, nil
+}
+
+func (r reportsOf) LastmodCounts(context.Context, int64, []time.Time) (models.LastmodCounts, error) {
+	return r.counts()
+}
+
+func TestReports_DrawDaysHoursAndAges(t *testing.T) {
+	t.Parallel()
+	day := func(back int, hour int) time.Time {
+		return time.Date(now.Year(), now.Month(), now.Day()-back, hour, 5, 0, 0, time.UTC)
+	}
+	f := newFixture(t, func(f *fixture) {
+		f.deps.Reports = reportsOf{
+			points: []models.RunPoint{ // newest first, and three days without a run
+				{Run: 4, At: day(0, 9), Live: 1210, Added: 7, Changed: 2},
+				{Run: 3, At: day(4, 10), Live: 1203, Removed: 4},
+				{Run: 2, At: day(4, 9), Live: 1207, Added: 7},
+				{Run: 1, At: day(60, 9), Live: 1200, Added: 1200, Baseline: true},
+			},
+			counts: func() (models.LastmodCounts, error) {
+				return models.LastmodCounts{None: 11, At: []int64{12, 13, 14, 15, 16, 17}}, nil
+			},
+		}
+	})
+	body := text(t, f.get("/sites/1/reports?days=30", "Accept", "text/html"))
+	for _, want := range []string{
+		"<title>2026-11-26: 1,203</title>", "<title>2026-11-28: 1,203</title>", "<title>2026-11-30: 1,210</title>", // a day without a run stays where it was
+		"<title>2026-11-26: +7</title>", "<title>2026-11-26: -4</title>", `<td class="h5">9</td>`, `<td class="h4">7</td>`,
+		`href="/sites/1/urls?lastmod_from=2026-10-31&amp;lastmod_to=2026-11-23">last 30 days</a></td><td class="n">13<`, `>declares none</td><td class="n">11<`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(body, "+1,200") {
+		t.Error("the first run counts as additions")
+	}
+	if body := text(t, f.get("/sites/1/reports?days=90", "Accept", "text/html")); !strings.Contains(body, "<title>2026-10-01: 1,200</title>") {
+		t.Error("90 days do not reach to the first run")
+	}
+}
+
+func TestReports_SlowCountsDoNotHoldUpThePage(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	asked := make(chan struct{}, 10)
+	f := newFixture(t, func(f *fixture) {
+		f.deps.Reports = reportsOf{counts: func() (models.LastmodCounts, error) {
+			asked <- struct{}{}
+			<-release
+			return models.LastmodCounts{At: []int64{77, 0, 0, 0, 0, 0}}, nil
+		}}
+	})
+	for range 3 {
+		if body := text(t, f.get("/sites/1/reports", "Accept", "text/html")); !strings.Contains(body, "The pages are being counted.") {
+			t.Error("the page does not say that it counts")
+		}
+	}
+	close(release)
+	<-asked
+	for !strings.Contains(text(t, f.get("/sites/1/reports", "Accept", "text/html")), `<td class="n">77</td>`) {
+		if t.Context().Err() != nil {
+			t.Fatal("the counts never come")
+		}
+	}
+	if len(asked) != 0 {
+		t.Error("counted more than once")
+	}
+}
+
+// exportOf writes addresses, one a line.
+type exportOf struct{ fail error }
+
+func (exportOf) Formats() []handlers.ExportFormat {
+	return []handlers.ExportFormat{{Name: "lines", ContentType: "text/plain", Extension: ".txt"}}
+}
+
+func (e exportOf) Export(_ context.Context, w io.Writer, _, base string, pages func(func(*models.Page) error) error) error {
+	if e.fail != nil {
+		return e.fail
+	}
+	return pages(func(p *models.Page) error {
+		_, err := io.WriteString(w, base+" "+p.URL+"\n")
+		return err
+	})
+}
+
+func TestExport_HasWhatTheInventoryShows(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(f *fixture) { f.deps.Export = exportOf{} })
+	f.store.PagesFunc = func(_ int64, filter models.PageFilter, fn func(*models.Page) error) error {
+		if filter.Contains != "blog" || filter.AsOf.Run != 7 {
+			t.Errorf("filter %+v", filter)
+		}
+		return fn(&models.Page{URL: "https://example.com/blog"})
+	}
+	body := text(t, f.get("/sites/1/urls?contains=blog", "Accept", "text/html"))
+	if !strings.Contains(body, `href="/sites/1/export?contains=blog&amp;format=lines"`) {
+		t.Fatal("no link to the export")
+	}
+	r := f.get("/sites/1/export?contains=blog&format=lines")
+	wantStatus(t, r, 200)
+	if got := r.Header.Get("Content-Disposition"); got != "attachment; filename=example.com.txt" {
+		t.Errorf("disposition %q", got)
+	}
+	if got := text(t, r); got != "https://example.com/ https://example.com/blog\n" {
+		t.Errorf("%q", got)
+	}
+	wantStatus(t, f.get("/sites/1/export?format=no"), http.StatusUnprocessableEntity)
+	refused := newFixture(t, func(f *fixture) {
+		f.deps.Export = exportOf{models.Invalid("format", "choose another", "too many pages")}
+	})
+	wantStatus(t, refused.get("/sites/1/export?format=lines"), http.StatusUnprocessableEntity)
+}
+
+func TestPage_LinksKeepTheirAddress(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	link := "https://example.com/a b?x=1&y=ü#z"
+	f.store.PagesFunc = func(_ int64, _ models.PageFilter, fn func(*models.Page) error) error {
+		return fn(&models.Page{URL: link, State: models.StateLive})
+	}
+	document, err := html.Parse(f.get("/sites/1/urls", "Accept", "text/html").Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for node := range document.Descendants() {
+		for _, a := range node.Attr {
+			if u, err := url.Parse(a.Val); err == nil && u.Path == "/sites/1/page" {
+				found = true
+				if got := u.Query().Get("url"); got != link {
+					t.Errorf("links to %q", got)
+				}
+			}
+		}
+	}
+	if !found {
+		t.Error("no link to the page")
+	}
+}
+
+func TestTheme_IsKeptByACookieAndNothingElse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	form := func(body string) *http.Response {
+		return f.request("POST", "/theme", body, "Content-Type", "application/x-www-form-urlencoded")
+	}
+	r := form("theme=dark&next=/sites/1")
+	wantStatus(t, r, http.StatusSeeOther)
+	if r.Header.Get("Location") != "/sites/1" || r.Cookies()[0].Value != "dark" {
+		t.Errorf("%v", r.Header)
+	}
+	if r := form("theme=%22><script>&next=//evil.example/"); r.Cookies()[0].Value != "" || r.Header.Get("Location") != "/" {
+		t.Errorf("%v", r.Header)
+	}
+	if body := text(t, f.get("/", "Accept", "text/html", "Cookie", "theme=dark")); !strings.Contains(body, `data-theme="dark"`) {
+		t.Error("the theme is not used")
+	}
+	if body := text(t, f.get("/", "Accept", "text/html", "Cookie", "theme=x")); strings.Contains(body, "data-theme") {
+		t.Error("an unknown theme is used")
+	}
+}
+
+func TestSettings_SecretsAreShownToAdministratorsAndOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	reader, readerText, err := handlers.NewToken("reader", []string{handlers.ScopeRead}, now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := f.store.TokenByHashFunc
+	f.store.TokenByHashFunc = func(hash [32]byte) (models.Token, error) {
+		if hash == reader.Hash {
+			return reader, nil
+		}
+		return known(hash)
+	}
+	secret := f.key.Secret()
+	f.store.RotateHookKeyFunc = func(int64, time.Duration) (models.HookKey, error) {
+		return models.HookKey{ID: "key-2", Secret: secret, NotBefore: now}, nil
+	}
+	page := func(token, target string) string {
+		return text(t, f.request("GET", target, "", "Authorization", "Bearer "+token, "Accept", "text/html"))
+	}
+	if body := page(readerText, "/sites/1/settings"); strings.Contains(body, "key-1") || strings.Contains(body, "Make a new secret") {
+		t.Error("a reader sees secrets")
+	}
+	if body := page(readerText, "/settings"); strings.Contains(body, "Make a token") {
+		t.Error("a reader sees tokens")
+	}
+	if body := page(f.token, "/sites/1/settings"); !strings.Contains(body, "key-1") || strings.Contains(body, secret) {
+		t.Error("the settings should name the secret and not show it")
+	}
+	post := func(token string) *http.Response {
+		return f.request("POST", "/sites/1/hook-keys", "", "Authorization", "Bearer "+token, "Accept", "text/html")
+	}
+	wantStatus(t, post(readerText), http.StatusForbidden)
+	if body := text(t, post(f.token)); !strings.Contains(body, html.EscapeString(secret)) && !strings.Contains(body, secret) {
+		t.Error("the new secret is not shown")
+	}
+}
+
+func TestSettings_RefuseAScheduleAndKeepWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(f *fixture) {
+		f.deps.CheckSchedule = func(spec, _ string) ([]time.Time, error) {
+			if spec == "never" {
+				return nil, errors.New("this fires never")
+			}
+			return []time.Time{now.Add(time.Hour), now.Add(2 * time.Hour)}, nil
+		}
+	})
+	var saved []models.Site
+	f.store.SaveSiteFunc = func(site models.Site) error { saved = append(saved, site); return nil }
+	form := func(body string) *http.Response {
+		return f.request("POST", "/sites/1/settings", body, "Authorization", "Bearer "+f.token, "Accept", "text/html", "Content-Type", "application/x-www-form-urlencoded")
+	}
+	const rest = "&name=example.com&home=https://example.com/&roots=https://example.com/wp-sitemap.xml"
+	r := form("do=save&schedule=never" + rest)
+	wantStatus(t, r, http.StatusUnprocessableEntity)
+	if body := text(t, r); !strings.Contains(body, "this fires never") || !strings.Contains(body, `value="never"`) {
+		t.Error("the page does not say what is wrong")
+	}
+	if body := text(t, form("do=preview&schedule=@hourly"+rest)); strings.Count(body, "<li><time") != 2 {
+		t.Error("no preview of the next runs")
+	}
+	if len(saved) != 0 {
+		t.Fatalf("saved %+v", saved)
+	}
+	wantStatus(t, form("do=save&schedule=@hourly&paused=1"+rest), http.StatusSeeOther)
+	if len(saved) != 1 || !saved[0].Paused || saved[0].Schedule != "@hourly" || !saved[0].NextDue.Equal(now.Add(time.Hour)) || saved[0].Roots[0].Discovery != "robots_txt" {
+		t.Errorf("saved %+v", saved)
 	}
 }
