@@ -40,7 +40,7 @@ go_parsers() {
       split("core yoast rich", shapes, " ")
       for (k = 1; k <= 3; k++) {
         r = median(a, shapes[k]) / median(b, shapes[k])
-        printf " %s %6.2f %s", shapes[k], r, (least ? r >= limit : r <= limit) ? "met   " : "MISSED"
+        printf " %s %6.2f %s", shapes[k], r, target == "" ? "" : (least ? r >= limit : r <= limit) ? "met   " : "MISSED"
       }
       print ""
     }
