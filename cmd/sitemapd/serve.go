@@ -113,7 +113,11 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 			_ = d.pages.Run(parts) // it ends with parts alone
 		}
 	}()
-	go func() { failed <- d.loop.Run(parts); <-verified }()
+	go func() {
+		err := d.loop.Run(parts)
+		<-verified // it gives its hosts back: the database must be open until then
+		failed <- err
+	}()
 	go func() { failed <- server.Serve(parts, listener) }()
 	_ = systemd.Notify("READY=1")
 	go systemd.KeepAlive(parts, func(context.Context) bool { return true })
