@@ -57,6 +57,7 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 		return fmt.Errorf("read expectations: %w", err)
 	}
 	r.expected = open
+	r.supersede()
 	for _, e := range open {
 		switch e.Kind {
 		case models.ExpectGone:
@@ -66,6 +67,24 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 		}
 	}
 	return nil
+}
+
+// supersede ends what earlier messages said of an address that the page has left since: it will not be listed there again,
+// and nobody is at fault for that.
+func (r *run) supersede() {
+	left := map[models.Key]int64{}
+	for _, e := range r.expected {
+		if e.Kind == models.ExpectMoved {
+			left[e.PreviousKey] = max(left[e.PreviousKey], e.Trigger)
+		}
+	}
+	for i := range r.expected {
+		e := &r.expected[i]
+		if e.Kind != models.ExpectGone && e.Trigger < left[e.Key] {
+			at := micros(r.o.Now())
+			e.Outcome, e.DecidedRun, e.DecidedAt, e.NextCheck = models.OutcomeSuperseded, r.record.ID, &at, nil
+		}
+	}
 }
 
 // check compares what hooks said with what the run made visible. It decides, plans the next look and never fails the
@@ -83,6 +102,9 @@ func (r *run) checkAll(ctx context.Context) error {
 	next := r.due(micros(r.o.Now()))
 	for i := range r.expected {
 		e := &r.expected[i]
+		if e.Outcome != models.OutcomeOpen {
+			continue // superseded before anything was fetched
+		}
 		now, page, err := r.sight(ctx, e.Key, e.OpenedRun)
 		if err != nil {
 			return err

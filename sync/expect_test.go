@@ -104,6 +104,44 @@ func TestTargeted_StatesOnlyWhatItSaw(t *testing.T) {
 	l.settled()
 }
 
+// A restored post goes to the middle of the list, where a targeted run does not look: the second look does.
+func TestExpect_WhatIsNotAtTheEndsIsLookedForEverywhere(t *testing.T) {
+	t.Parallel()
+	l := large(t)
+	middle := l.origin.PublishedPosts()[200]
+	l.origin.Trash(middle)
+	l.run(true)
+	first := l.hooked(l.origin.Restore(middle), models.ExpectListed)
+	if !first.Targeted || first.Counts.Added+first.Counts.Restored != 0 {
+		t.Fatalf("run %+v: want a targeted one that does not meet the post", first)
+	}
+	l.clock.advance(15 * time.Second)
+	second := l.recheck(models.CauseCron)
+	if second.Cause != models.CauseRecheck || second.Targeted || second.Counts.Added+second.Counts.Restored != 1 {
+		t.Errorf("run %+v: want a recheck of every document that finds the post", second)
+	}
+	if got := l.expectations(); got[0].Outcome != models.OutcomeMet {
+		t.Errorf("expectation %+v, want met", got[0])
+	}
+	l.settled()
+}
+
+// What was said of an address that the page has left is waited for no more.
+func TestExpect_AMoveEndsWhatWasSaidOfTheOldAddress(t *testing.T) {
+	t.Parallel()
+	l := large(t)
+	published := l.origin.Publish(sitetest.Spec{})
+	undo := l.origin.Fail("/wp-sitemap*", l.origin.Stale("/wp-sitemap-posts-post-21.xml"))
+	l.hooked(published, models.ExpectListed)
+	undo()
+	l.origin.Heal()
+	l.hooked(l.origin.ChangeSlug(published.ID, "another-address"), models.ExpectMoved)
+	got := l.expectations() // newest first
+	if len(got) != 2 || got[0].Outcome != models.OutcomeMet || got[1].Outcome != models.OutcomeSuperseded || got[1].NextCheck != nil || got[1].DecidedAt == nil {
+		t.Errorf("expectations %+v, want the move met and the message before it superseded", got)
+	}
+}
+
 func TestExpect_AMessageIsCheckedUntilItIsTrue(t *testing.T) {
 	t.Parallel()
 	l := large(t)

@@ -55,8 +55,9 @@ type pause struct {
 // reads every trigger that waits.
 const settleTime = 100 * time.Millisecond
 
-// busyWait is how long a site waits whose host somebody else is walking.
-const busyWait = 5 * time.Second
+// busyWait is how soon a site is looked at again whose host somebody else is at. It is asked anew whether anything is
+// left to do then: a run that waited for another daemon's would serve what that one has served.
+const busyWait = 250 * time.Millisecond
 
 // NewLoop completes the options.
 func NewLoop(e *Engine, o LoopOptions) *Loop {
@@ -224,7 +225,7 @@ func (l *Loop) start(ctx context.Context, site models.Site, cause string) {
 	go func() {
 		defer l.wg.Done()
 		defer l.end(site.ID)
-		_, err := l.e.Run(ctx, Request{SiteID: site.ID, Cause: cause, Busy: 5 * time.Second})
+		_, err := l.e.Run(ctx, Request{SiteID: site.ID, Cause: cause})
 		l.settled(site, err, ctx.Err() != nil)
 	}()
 }
@@ -249,6 +250,7 @@ func (l *Loop) settled(site models.Site, err error, stopping bool) {
 	case stopping:
 	case errors.Is(err, models.ErrBusy), errors.Is(err, models.ErrLeaseLost):
 		l.retry[site.ID] = pause{now, now.Add(busyWait)}
+		time.AfterFunc(busyWait, l.Wake)
 	default:
 		n := min(l.faults[site.ID], 6)
 		l.faults[site.ID] = n + 1

@@ -33,6 +33,9 @@ func (r *run) aim(triggers []models.Trigger, listed func(models.Key) (int32, boo
 			}
 		}
 	}
+	if r.searched() {
+		return nil
+	}
 	target := map[int32]bool{}
 	for i := range r.expected {
 		e := &r.expected[i]
@@ -49,6 +52,15 @@ func (r *run) aim(triggers []models.Trigger, listed func(models.Key) (int32, boo
 		}
 	}
 	return target
+}
+
+// searched tells whether some page is to be looked for everywhere. What was published may appear anywhere: an old draft or
+// a restored post goes to the middle of a list by ID. So the second look reads every document, and so does the last,
+// before anybody is told that the page is not declared. The looks between wait for caches and stay cheap.
+func (r *run) searched() bool {
+	return slices.ContainsFunc(r.expected, func(e models.Expectation) bool {
+		return e.Outcome == models.OutcomeOpen && e.Kind != models.ExpectGone && (e.Checks == 1 || e.Checks > 1 && nextCheck(e, r.o.Now()) == nil)
+	})
 }
 
 func postTypes(triggers []models.Trigger, e *models.Expectation) string {
