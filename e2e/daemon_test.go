@@ -182,5 +182,12 @@ func TestWordPress_UpdateServicesPing(t *testing.T) {
 	s.set(t, "cron")
 	took := d.await(t, s, &cursor, []string{"added"}, p.URL, start, 30*time.Second)
 	t.Logf("publish to recorded by a ping: %s", took)
+	causes := []string{}
+	for _, r := range decodeLines[struct{ Cause string }](t, d.program, "runs", s.url, "-o", "ndjson") {
+		causes = append(causes, r.Cause)
+	}
+	if !slices.Contains(causes, "ping") {
+		t.Errorf("the causes of the runs are %q, want a ping among them", causes)
+	}
 	s.act(t, "delete", id(p))
 }
