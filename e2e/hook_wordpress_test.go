@@ -143,7 +143,7 @@ func TestWordPress_EveryKindOfEditIsRecorded(t *testing.T) {
 	slices.Sort(took)
 	p95 := took[(len(took)*95+99)/100-1]
 	t.Log(fmt.Sprintf("edit to inventory, %d kinds, PHP's own start included: median %s, p95 %s", len(took), took[len(took)/2].Round(time.Millisecond), p95.Round(time.Millisecond)))
-	if p95 > 5*time.Second {
+	if figures && p95 > 5*time.Second {
 		t.Errorf("p95 is %s, want at most 3 s and PHP's own start", p95)
 	}
 }
