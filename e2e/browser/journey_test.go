@@ -34,6 +34,7 @@ func journey(t *testing.T, scripts bool) {
 	b.seesText("Where it was looked")
 	b.seesText("wp-sitemap.xml")
 	b.seesText("What it lists first")
+	picture(t, b, fmt.Sprintf("probe-%t", scripts))
 
 	// The walk is held up so that it can be watched.
 	var once sync.Once
@@ -57,6 +58,7 @@ func journey(t *testing.T, scripts bool) {
 	} else {
 		b.sees("a page that knows of the walk", `(() => { if (document.querySelector('[data-progress]')) return true; location.href = '/sites/1'; return false; })()`)
 	}
+	picture(t, b, fmt.Sprintf("live-%t", scripts))
 	b.sees("a running walk with Stop", `document.querySelector('[data-progress] progress') !== null && document.querySelector('form[action$="/stop"] button') !== null`)
 	release()
 	if scripts {
@@ -167,8 +169,14 @@ func keys(b *tab) {
 	b.sees("the search", `document.activeElement.type === 'search'`)
 	b.do(chromedp.KeyEvent("tag"), chromedp.KeyEvent(kb.Enter))
 	b.sees("what was searched", `/contains=.*tag/.test(location.search)`) // the driver types the slash itself, too
-	b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("d"))
-	b.sees("documents", `location.pathname === '/sites/1/documents'`)
+	until(b.t, "documents by g and d", func() bool { // which must follow each other fast, and find the script loaded
+		b.do(chromedp.WaitReady("html.scripted"))
+		if eval[string](b, `location.pathname`) == "/sites/1/documents" {
+			return true
+		}
+		b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("d"))
+		return false
+	})
 	before := eval[string](b, `getComputedStyle(document.body).backgroundColor`)
 	b.do(chromedp.KeyEvent("t"))
 	b.sees("another theme", fmt.Sprintf(`getComputedStyle(document.body).backgroundColor !== %q`, before))

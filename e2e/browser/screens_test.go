@@ -16,6 +16,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/sitemapd/sitemapd/internal/sitetest"
 )
 
 // Promised weights in bytes: of a page with all it loads as sent, and of all scripts compressed.
@@ -51,7 +53,14 @@ func lived(t *testing.T) (base, page string) {
 	for _, id := range posts[20:330] {
 		site.Trash(id)
 	}
+	site.Fail("/wp-sitemap-taxonomies-category-1.xml", sitetest.CutCleanly(0.6))
+	site.Fail("/wp-sitemap-users-1.xml", sitetest.WrongNamespace())
 	walk()
+	for name, posts := range map[string]int{"city library": 900, "museum news": 120} {
+		post(t, base+"/api/v1/sites", map[string]any{"home": origin(t, posts).URL(), "name": name})
+	}
+	post(t, base+"/api/v1/sites/2/runs", nil)
+	post(t, base+"/api/v1/sites/3/runs", nil)
 	post(t, base+"/api/v1/tokens", map[string]any{"name": "search index", "scopes": []string{"read"}})
 	var key struct {
 		TokenURL string `json:"token_url"`
@@ -120,7 +129,7 @@ func screens(page string) [][2]string {
 	return [][2]string{
 		{"overview", "/"}, {"new-site", "/sites/new"}, {"site", "/sites/1"}, {"inventory", "/sites/1/urls"}, {"filtered", "/sites/1/urls?contains=a&state=all"},
 		{"page", "/sites/1/page?" + url.Values{"url": {page}}.Encode()}, {"runs", "/sites/1/runs"}, {"run", "/sites/1/runs/3"}, {"changes", "/sites/1/changes"},
-		{"documents", "/sites/1/documents"}, {"document", "/sites/1/documents/2"}, {"findings", "/sites/1/findings"}, {"held", "/sites/1/held"},
+		{"documents", "/sites/1/documents"}, {"document", "/sites/1/documents/2"}, {"findings", "/sites/1/findings"}, {"finding", "/sites/1/findings?code=xml-truncated"}, {"held", "/sites/1/held"},
 		{"reports", "/sites/1/reports"}, {"deliveries", "/sites/1/deliveries"}, {"expectations", "/sites/1/expectations"},
 		{"site-settings", "/sites/1/settings"}, {"settings", "/settings"}, {"not-found", "/sites/99"}, {"login", "/login"},
 	}

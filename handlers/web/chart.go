@@ -34,7 +34,7 @@ func Spark(points []Point) template.HTML {
 
 const (
 	chartWidth, chartHeight       = 720, 200
-	chartLeft, chartTop, chartLow = 64, 10, 172
+	chartLeft, chartTop, chartLow = 64, 16, 172
 )
 
 // Line draws a value over time with its scale.

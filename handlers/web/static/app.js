@@ -14,6 +14,10 @@
     time.textContent = shown.format(at);
   }
 
+  // On a narrow screen the tabs scroll.
+  const here = document.querySelector('.tabs [aria-current]');
+  if (here) here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.offsetLeft - 40;
+
   // A running walk.
   const number = new Intl.NumberFormat('en');
   for (const box of all('[data-progress]')) {
