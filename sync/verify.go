@@ -59,8 +59,8 @@ type VerifierOptions struct {
 
 	PerDay int64         // looks at one host a day, those that hooks ask for apart: 2,000
 	Delay  time.Duration // shortest pause between two pages of one host: 1 s; negative: what the client keeps
-	Slice  time.Duration // longest time that a host is worked at without giving its lease back: 15 s
-	Rest   time.Duration // pause after that: 2 s
+	Slice  time.Duration // longest time that a host is worked at without giving its lease back: 6 s
+	Rest   time.Duration // pause after that: 1 s
 	Sites  int           // sites worked at a time: 2
 }
 
@@ -96,8 +96,8 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 	}
 	o.PerDay = orElse(o.PerDay, 2000)
 	o.Delay = orElse(o.Delay, time.Second)
-	o.Slice = orElse(o.Slice, 15*time.Second)
-	o.Rest = orElse(o.Rest, 2*time.Second)
+	o.Slice = orElse(o.Slice, 6*time.Second)
+	o.Rest = orElse(o.Rest, time.Second)
 	o.Sites = orElse(o.Sites, 2)
 	return &Verifier{o: o, robots: map[string]robotsEntry{}, sweeps: map[int64]*sweep{}, rest: map[int64]time.Time{},
 		probes: map[models.Key]*softProbe{}}, nil
