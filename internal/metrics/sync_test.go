@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -74,6 +75,24 @@ func TestObserve_CountsARunAndShowsTheSite(t *testing.T) {
 	if diff := cmp.Diff(want, values()); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func TestDecided_MeasuresWhatCameTrue(t *testing.T) {
+	t.Parallel()
+	m, values := fixture(t)
+	opened := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	decided := opened.Add(11 * time.Second)
+	for _, outcome := range []string{models.OutcomeMet, models.OutcomeExpired, models.OutcomeSuperseded} {
+		m.Decided(site, models.Expectation{Kind: models.ExpectListed, Outcome: outcome, OpenedAt: opened, DecidedAt: &decided})
+	}
+	if diff := cmp.Diff(map[string]float64{"sitemapd_publish_to_recorded_seconds listed": 1}, only(values(), "sitemapd_publish")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func only(values map[string]float64, prefix string) map[string]float64 {
+	maps.DeleteFunc(values, func(name string, _ float64) bool { return !strings.HasPrefix(name, prefix) })
+	return values
 }
 
 func TestObserve_OnlyACompleteRunIsASuccess(t *testing.T) {
