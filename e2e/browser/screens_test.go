@@ -53,6 +53,7 @@ func lived(t *testing.T) (base, page string) {
 	for _, id := range posts[20:330] {
 		site.Trash(id)
 	}
+	walk()
 	site.Fail("/wp-sitemap-taxonomies-category-1.xml", sitetest.CutCleanly(0.6))
 	site.Fail("/wp-sitemap-users-1.xml", sitetest.WrongNamespace())
 	walk()
