@@ -169,7 +169,7 @@ func keys(b *tab) {
 	b.sees("the search", `document.activeElement.type === 'search'`)
 	b.do(chromedp.KeyEvent("tag"), chromedp.KeyEvent(kb.Enter))
 	b.sees("what was searched", `/contains=.*tag/.test(location.search)`) // the driver types the slash itself, too
-	until(b.t, "documents by g and d", func() bool { // which must follow each other fast, and find the script loaded
+	until(b.t, "documents by g and d", func() bool {                      // which must follow each other fast, and find the script loaded
 		b.do(chromedp.WaitReady("html.scripted"))
 		if eval[string](b, `location.pathname`) == "/sites/1/documents" {
 			return true
