@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -57,7 +58,7 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 		return fmt.Errorf("read expectations: %w", err)
 	}
 	r.expected = open
-	r.supersede()
+	r.supersede(opened)
 	for _, e := range open {
 		switch e.Kind {
 		case models.ExpectGone:
@@ -70,10 +71,10 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 }
 
 // supersede ends what earlier messages said of an address that the page has left since: it will not be listed there again,
-// and nobody is at fault for that.
-func (r *run) supersede() {
+// and nobody is at fault for that. A move counts even where a later message about the new address took its place.
+func (r *run) supersede(opened []models.Expectation) {
 	left := map[models.Key]int64{}
-	for _, e := range r.expected {
+	for _, e := range slices.Concat(opened, r.expected) {
 		if e.Kind == models.ExpectMoved {
 			left[e.PreviousKey] = max(left[e.PreviousKey], e.Trigger)
 		}

@@ -135,10 +135,16 @@ func TestExpect_AMoveEndsWhatWasSaidOfTheOldAddress(t *testing.T) {
 	l.hooked(published, models.ExpectListed)
 	undo()
 	l.origin.Heal()
-	l.hooked(l.origin.ChangeSlug(published.ID, "another-address"), models.ExpectMoved)
+	moved := l.origin.ChangeSlug(published.ID, "another-address")
+	if _, _, err := l.store.SaveTrigger(t.Context(), models.Trigger{SiteID: l.site.ID, Kind: models.CauseHook, ReceivedAt: l.clock.now(),
+		Hints: []models.Hint{{Event: moved.Type, URL: moved.URL, PreviousURL: moved.PreviousURL, PostType: moved.PostType, Expect: models.ExpectMoved}}}); err != nil {
+		t.Fatal(err)
+	}
+	l.hooked(l.origin.Edit(published.ID), models.ExpectChanged)
 	got := l.expectations() // newest first
-	if len(got) != 2 || got[0].Outcome != models.OutcomeMet || got[1].Outcome != models.OutcomeSuperseded || got[1].NextCheck != nil || got[1].DecidedAt == nil {
-		t.Errorf("expectations %+v, want the move met and the message before it superseded", got)
+	if len(got) != 3 || got[0].Outcome != models.OutcomeMet || got[1].Outcome != models.OutcomeSuperseded || got[2].Outcome != models.OutcomeSuperseded ||
+		got[2].NextCheck != nil || got[2].DecidedAt == nil {
+		t.Errorf("expectations %+v, want the edit met and both messages before it superseded", got)
 	}
 }
 
