@@ -135,15 +135,18 @@ func TestWordPress_EveryKindOfEditIsRecorded(t *testing.T) {
 	if all := d.arrivals(t, s)[seen:]; len(all) != 1 || len(all[0].Hints) != 30 {
 		t.Errorf("bulk edit of 30: %d deliveries, want one that names all: %+v", len(all), all)
 	}
-	for _, a := range d.arrivals(t, s) {
-		if a.Run == 0 {
-			t.Errorf("delivery %d was not served", a.Trigger)
+	// Where WordPress declares no lastmod there is nothing to see of an edit; its message is served all the same.
+	waiting := func(a arrived) bool { return a.Run == 0 }
+	for since := time.Now(); slices.ContainsFunc(d.arrivals(t, s), waiting); {
+		if time.Since(since) > 30*time.Second {
+			t.Error("a delivery was not served within 30 s")
+			break
 		}
 	}
 	slices.Sort(took)
 	p95 := took[(len(took)*95+99)/100-1]
 	t.Log(fmt.Sprintf("edit to inventory, %d kinds, PHP's own start included: median %s, p95 %s", len(took), took[len(took)/2].Round(time.Millisecond), p95.Round(time.Millisecond)))
-	if figures && p95 > 5*time.Second {
+	if p95 > 5*time.Second {
 		t.Errorf("p95 is %s, want at most 3 s and PHP's own start", p95)
 	}
 }

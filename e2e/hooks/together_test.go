@@ -307,8 +307,10 @@ func (c *crew) apart(lost int) {
 		}
 	}
 	c.Logf("%d runs, %d requests (%v); %d pairs of requests by two daemons at a time, %d runs lost their lease", runs, visits, agents, shared, lost)
-	if shared > lost {
-		c.Errorf("%d pairs of requests by two daemons at a time, want none but one for each run that lost its lease (%d)", shared, lost)
+	// A frozen daemon learns of its loss when it goes on; what it was just about to ask, at most four documents of a run,
+	// may still be asked.
+	if shared > 4*lost {
+		c.Errorf("%d pairs of requests by two daemons at a time, want none but those of %d runs that lost their lease", shared, lost)
 	}
 	if len(agents) != len(c.daemons) {
 		c.Errorf("%v worked, want all %d daemons", agents, len(c.daemons))
