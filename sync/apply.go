@@ -15,7 +15,9 @@ const stageRows = 4000
 func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) error {
 	d.visited = true
 	v := got.version
-	d.findings = got.findings
+	if !got.same || got.parsed { // bytes seen before say what they said
+		d.findings = got.findings
+	}
 	if got.parsed {
 		d.children = append([]child{}, got.children...)
 	}
@@ -117,6 +119,7 @@ func (r *run) diff(ctx context.Context, d *document, v models.DocumentVersion, b
 }
 
 func (r *run) stage(ctx context.Context, d *document, found *collection) error {
+	r.trace(d, found)
 	closing, picks := d.diff.close, d.diff.add
 	d.staged = d.staged || len(closing)+len(picks) > 0
 	rows := make([]models.Declaration, 0, min(len(picks), stageRows))
@@ -173,10 +176,14 @@ func (r *run) drop(ctx context.Context, d *document) error {
 	return r.diff(ctx, d, v, b, false)
 }
 
-// unreached marks a document that an incomplete walk did not come to: its rows stay, stale.
+// unreached marks a document that an incomplete walk did not come to: its rows stay, stale. One that its index was read
+// without is that index's child no more: should the index not change again, nobody would tell.
 func (r *run) unreached(ctx context.Context, d *document) error {
 	v := models.DocumentVersion{Verdict: models.VerdictUnavailable, Reason: "not reached: the walk was incomplete",
 		FetchedAt: r.record.StartedAt, ObservedAt: r.record.StartedAt}
+	if parent := r.byNumber(d.Parent); parent != nil && parent.visited && !parent.failed {
+		d.Parent, v.Reason = 0, "no longer listed, by a walk that was incomplete"
+	}
 	since := micros(r.o.Now())
 	v.StaleSince = &since
 	carry(&v, d.previous)

@@ -99,9 +99,35 @@ func writeText(h hash.Hash, text string) {
 }
 
 func validationJSON(doc *sitemap.Document) []byte {
-	out, err := json.Marshal(doc.Validation)
+	out, err := json.Marshal(storedValidation{doc.Validation, doc.Refused})
 	if err != nil { // cannot happen: booleans and numbers
 		return nil
 	}
 	return out
+}
+
+// storedValidation is the validation object with the number of entries that gave no page.
+type storedValidation struct {
+	sitemap.Validation
+	Refused int `json:"refused_entries,omitempty"`
+}
+
+// refusedIn tells how many entries of a version gave no page.
+func refusedIn(v *models.DocumentVersion) int {
+	var stored storedValidation
+	if v == nil || json.Unmarshal(v.Validation, &stored) != nil {
+		return 0
+	}
+	return stored.Refused
+}
+
+// doubt tells why a document that was read to its end proves no absence all the same; "" when it does.
+func (d *document) doubt() string {
+	switch now := refusedIn(&d.DocumentVersion); {
+	case d.alias:
+		return "its document redirects to another one, which says nothing of what it listed"
+	case now > refusedIn(d.previous):
+		return fmt.Sprintf("%d entries of its document cannot be read, more than before: it may be one of them", now)
+	}
+	return ""
 }

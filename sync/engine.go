@@ -43,6 +43,7 @@ type storage interface {
 	FailRun(ctx context.Context, lease models.Lease, site, run int64, message string) error
 	PendingTriggers(ctx context.Context, site int64) ([]models.Trigger, error)
 	expectationStorage
+	acrossStorage
 }
 
 // web is what a run needs of the web; *fetch.Client has it.
@@ -156,6 +157,10 @@ func (e *Engine) Run(ctx context.Context, req Request) (models.Run, error) {
 	}
 	held, stop := e.keep(ctx, lease)
 	defer stop()
+	// Anew: while we waited for the lease another run may have moved the site on.
+	if site, err = e.o.Store.Site(ctx, req.SiteID); err != nil {
+		return models.Run{}, fmt.Errorf("read site %d: %w", req.SiteID, err)
+	}
 	r := &run{Engine: e, site: site, lease: lease, request: req,
 		log: e.o.Logger.With("component", "sync", "site", site.Name)}
 	record, err := r.execute(held)

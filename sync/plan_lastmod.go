@@ -116,7 +116,8 @@ func zoneShift(d time.Duration) bool {
 func compareLastmods(old, now []models.Declaration, kept int64) lastmodMoves {
 	m := lastmodMoves{Compared: kept}
 	var shift time.Duration
-	same := true
+	var first time.Time
+	same, several := true, false
 	j := 0
 	for i := range old {
 		for j < len(now) && string(now[j].Key[:]) < string(old[i].Key[:]) {
@@ -134,11 +135,13 @@ func compareLastmods(old, now []models.Declaration, kept int64) lastmodMoves {
 			m.Backwards++
 		}
 		if m.Moved == 1 {
-			shift = d
+			shift, first = d, old[i].Lastmod.Instant
 		}
+		several = several || !old[i].Lastmod.Instant.Equal(first)
 		same = same && d == shift
 	}
-	if same && m.Moved >= 3 && zoneShift(shift) && share(m.Moved, m.Compared) >= nearlyAll {
+	// One instant for all pages is the time of a build, and another one is another build.
+	if same && several && m.Moved >= 3 && zoneShift(shift) && share(m.Moved, m.Compared) >= nearlyAll {
 		m.Shift = shift
 	}
 	return m

@@ -36,7 +36,7 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	for key := range s.lost {
 		removal := *r.undecided[key]
 		proof.confirmed, proof.vouched = s.twice, r.vouched[key]
-		if !s.flapped[key] && r.o.Policy.carryOn(&removal, confirmAfter, releaseAfter, proof, held.why(removal.Document)) {
+		if !s.flapped[key] && r.o.Policy.carryOn(&removal, confirmAfter, releaseAfter, proof, r.holds(held, removal.Document)) {
 			removal.Evidence = r.evidence(s, &removal, removal.Evidence)
 			if m, ok := s.told[key]; ok && removal.Stage == models.StageRemoved {
 				removal.Stage, removal.MovedTo, removal.MovedKey, removal.Reason = models.StageMoved, m.toURL, m.to, m.by
@@ -62,6 +62,7 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 		}
 	}
 	for _, number := range sortedKeys(closing) {
+		r.traceEnded(closing[number])
 		if err := r.o.Store.StageDocument(ctx, r.lease, r.site.ID, r.record.ID, number, sortKeys(closing[number]), nil); err != nil {
 			return fmt.Errorf("close removed pages of document %d: %w", number, err)
 		}
@@ -129,6 +130,17 @@ func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held
 	return removal
 }
 
+// holds tells why what is missing from a document waits for a person; "" when it need not.
+func (r *run) holds(g guard, number int32) string {
+	if why := g.why(number); why != "" {
+		return why
+	}
+	if d := r.byNumber(number); d != nil {
+		return d.doubt()
+	}
+	return ""
+}
+
 // byNumber finds a document; the engine's own goroutine alone asks.
 func (r *run) byNumber(number int32) *document {
 	if len(r.numbered) != len(r.documents) {
@@ -167,7 +179,7 @@ func (r *run) open(ctx context.Context, s *settlement, proof walkProof, held gua
 			}
 			cases := make([]models.Removal, 0, len(rows))
 			for _, row := range rows {
-				removal := r.begin(s, row, proof, held.why(number))
+				removal := r.begin(s, row, proof, r.holds(held, number))
 				r.decided(&removal, closing, undecided)
 				cases = append(cases, removal)
 			}

@@ -90,7 +90,7 @@ func play(t *testing.T, s scenario) {
 	t.Cleanup(func() { _ = db.Close() })
 	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Backoff: time.Millisecond, PageDelay: -1})
 	t.Cleanup(client.Close)
-	engine, err := syncer.New(syncer.Options{Store: db, Web: client, Owner: "test"})
+	engine, err := syncer.New(syncer.Options{Store: db, Web: client, Owner: "test", Policy: syncer.Policy{ConfirmAfter: time.Nanosecond}})
 	if err != nil {
 		t.Fatal(err)
 	}

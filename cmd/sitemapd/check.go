@@ -152,6 +152,9 @@ func (a *app) checkURL(ctx context.Context, name string) (*checked, error) {
 	out.Status, out.FinalURL, out.ContentType = res.Status, res.FinalURL, res.ContentType
 	out.Provenance["retrieved_at"] = res.FetchedAt.UTC().Format(time.RFC3339Nano)
 	if !res.HasBody() {
+		out.Namespaces, out.Declarations, out.Children, out.Confidence = []string{}, []checkedDeclaration{}, []checkedChild{}, map[string]float64{}
+		out.Validation.Errors = 1
+		out.Provenance["sitemap_url"] = name
 		out.Type, out.Verdict, out.Reason, out.Compression, out.Generator = "none", "unavailable", res.Reason, "none", "unknown"
 		out.Findings = []models.Finding{{Code: syncer.OutcomeCode(res), Severity: models.SeverityError, Text: res.Reason}}
 	}

@@ -232,10 +232,12 @@ func (s *Store) rule(ctx context.Context, siteID int64, keys []models.Key, rulin
 			return notFound("site", siteID)
 		}
 		cases := func() *gorm.DB {
-			query := tx.Model(&removalRow{}).Where("site_id = ? AND decided_run = ? AND valid_to > ? AND ruling <> ?",
-				siteID, models.Open, site.CurrentRun, ruling)
+			query := tx.Model(&removalRow{}).Where("site_id = ? AND decided_run = ? AND valid_to > ? AND ruling <> ? AND stage <> ?",
+				siteID, models.Open, site.CurrentRun, ruling, models.StageLeftWindow)
 			if keys != nil {
 				query = query.Where("url_key IN ?", keyBytes(keys))
+			} else { // what a person ruled on already is not meant by "all"
+				query = query.Where("ruling = 0")
 			}
 			return query
 		}
@@ -244,6 +246,9 @@ func (s *Store) rule(ctx context.Context, siteID int64, keys []models.Key, rulin
 			return err
 		}
 		if err := cases().Where("valid_from <= ? AND ruling = ?", site.CurrentRun, rejected).Count(&listed).Error; err != nil {
+			return err
+		}
+		if err := splitRulings(tx, cases().Where("valid_from < ? AND ruling <> 0 AND ruled_run < ?", site.CurrentRun, site.CurrentRun), site.CurrentRun); err != nil {
 			return err
 		}
 		err := cases().Updates(map[string]any{"ruling": ruling, "ruled_run": site.CurrentRun, "ruled_at": now()}).Error
@@ -257,4 +262,23 @@ func (s *Store) rule(ctx context.Context, siteID int64, keys []models.Key, rulin
 		return tx.Exec("UPDATE sites SET live = live + ? WHERE id = ?", change, siteID).Error
 	})
 	return n, err
+}
+
+// splitRulings ends the versions that a person ruled on at an earlier run and copies them from this run on, so that a
+// second ruling does not change what the first one was.
+func splitRulings(tx *gorm.DB, ruledBefore *gorm.DB, run int64) error {
+	var rows []removalRow
+	if err := ruledBefore.Find(&rows).Error; err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := endRemoval(tx, &rows[i], run); err != nil {
+			return err
+		}
+		rows[i].ValidFrom = run
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return tx.CreateInBatches(rows, removalBatch).Error
 }
