@@ -199,6 +199,9 @@ func (r *run) parse(d *document, b *bench, result *fetch.Result, cut error, got 
 	fill(&got.version, doc)
 	got.findings = FindingsOf(doc, d.URL)
 	got.version.FindingsHash = hashFindings(got.findings)
+	if got.damaged(b) {
+		return
+	}
 	before := d.good()
 	got.same = before != nil && got.version.Verdict == models.VerdictComplete &&
 		before.Type == got.version.Type && string(before.SemanticHash) == string(got.version.SemanticHash)

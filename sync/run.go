@@ -46,6 +46,7 @@ type run struct {
 	strangers map[string]int64         // authorities of other hosts that a first run met, and how often
 	limited   string                   // a limit of ours that cut the walk short
 	findings  []models.Finding         // of the run as a whole
+	traces    traces                   // pages that it wrote, see lookAcross
 }
 
 // massKeys is how many pages may appear before resolving turns from look-ups to one ordered scan.

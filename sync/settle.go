@@ -235,6 +235,9 @@ func (r *run) settle(ctx context.Context, s *settlement) error {
 	if err := r.remove(ctx, s, verdict == models.VerdictComplete); err != nil {
 		return err
 	}
+	if err := r.lookAcross(ctx); err != nil {
+		return err
+	}
 	return r.finish(ctx, verdict)
 }
 
@@ -247,6 +250,8 @@ func (r *run) edit(ctx context.Context, number int32, e *edit) error {
 		keys = append(keys, x.key)
 	}
 	closing := e.close
+	r.traceEnded(keys)
+	r.traceEnded(closing)
 	for portion := range slices.Chunk(keys, lookupKeys) {
 		rows, err := r.o.Store.Rows(ctx, r.site.ID, number, portion)
 		if err != nil {

@@ -73,8 +73,8 @@ func (s *Store) runFindings(ctx context.Context, siteID, run int64) ([]models.Fi
 	return out, nil
 }
 
-// Findings gives what is wrong at one run: findings of the run as a whole, then of the document versions visible at
-// it, by document and place.
+// Findings gives what is wrong at one run: findings of pages that come of looking across documents, findings of the run as
+// a whole, then of the document versions visible at it, by document and place.
 func (s *Store) Findings(ctx context.Context, siteID int64, filter models.FindingFilter) ([]models.Finding, error) {
 	site, err := s.siteRow(ctx, siteID)
 	if err != nil {
@@ -85,13 +85,13 @@ func (s *Store) Findings(ctx context.Context, siteID int64, filter models.Findin
 		run = site.CurrentRun
 	}
 	var where strings.Builder
-	args := []any{siteID, run, run, run}
+	args := []any{siteID, run, run, run, run, run}
 	and := func(text string, arg any) {
 		where.WriteString(" AND " + text)
 		args = append(args, arg)
 	}
 	if filter.Document != 0 {
-		and("f.document = ?", filter.Document)
+		and("f.document IN (?)", []int32{filter.Document, -filter.Document})
 	}
 	if filter.Severity != "" {
 		and("f.severity = ?", filter.Severity)
@@ -106,7 +106,7 @@ func (s *Store) Findings(ctx context.Context, siteID int64, filter models.Findin
 	var rows []findingRow
 	err = s.reads.WithContext(ctx).Raw(`SELECT f.* FROM findings f LEFT JOIN document_versions v
 		ON v.site_id = f.site_id AND v.document = f.document AND v.from_run = f.from_run
-		WHERE f.site_id = ? AND ((f.document = 0 AND f.from_run = ?) OR (v.from_run <= ? AND v.to_run > ?))`+where.String()+
+		WHERE f.site_id = ? AND ((f.document = 0 AND f.from_run = ?) OR (v.from_run <= ? AND v.to_run > ?) OR `+across+")"+where.String()+
 		" ORDER BY f.document, f.from_run, f.seq"+limit, args...).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("read findings of site %d: %w", siteID, err)

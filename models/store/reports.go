@@ -34,10 +34,10 @@ func (s *Store) FindingGroups(ctx context.Context, siteID, run int64) ([]models.
 	var groups []models.FindingGroup
 	err := s.reads.WithContext(ctx).Raw(`SELECT f.code, f.severity, COUNT(*) AS count, COUNT(DISTINCT f.document) AS documents, MIN(f.text) AS text
 		FROM findings f LEFT JOIN document_versions v ON v.site_id = f.site_id AND v.document = f.document AND v.from_run = f.from_run
-		WHERE f.site_id = ? AND ((f.document = 0 AND f.from_run = ?) OR (v.from_run <= ? AND v.to_run > ?))
+		WHERE f.site_id = ? AND ((f.document = 0 AND f.from_run = ?) OR (v.from_run <= ? AND v.to_run > ?) OR `+across+`)
 		GROUP BY f.code, f.severity
 		ORDER BY CASE f.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, COUNT(*) DESC, f.code`,
-		siteID, run, run, run).Scan(&groups).Error
+		siteID, run, run, run, run, run).Scan(&groups).Error
 	if err != nil {
 		return nil, fmt.Errorf("count findings of site %d: %w", siteID, err)
 	}

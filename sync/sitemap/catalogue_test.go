@@ -27,6 +27,8 @@ var aspects = []struct {
 	{sitemap.AspectValue, "lastmod, changefreq, priority"},
 	{sitemap.AspectExtension, "Extensions"},
 	{sitemap.AspectCapacity, "Capacity and limits"},
+	{sitemap.AspectSite, "Across documents"},
+	{sitemap.AspectWalk, "The walk"},
 }
 
 // TestCatalogue_IsDocumented holds docs/findings.md against the catalogue; -update writes it.
@@ -41,9 +43,13 @@ Generated from ` + "`sync/sitemap/rules.go`" + ` (` + "`go generate ./sync/sitem
 Each finding carries code, severity, line, byte offset into the inflated document, what was seen, and the rule's source.
 The first 20 of a code are kept with their places; the first then says how many there were. An **error** cost something
 (see the column), a **warning** breaks a rule and was understood all the same, an **info** is worth knowing. Findings that
-make a document ` + "`partial`" + ` keep everything it says from removing anything.
+make a document ` + "`partial`" + ` keep everything it says from removing anything. A document with ` + "`gzip-damaged`" + ` adds and
+changes nothing either: it counts as not read.
+
+Findings across documents are kept for each page (the first 20 of a code in each document) and are looked for where a run
+changed something; ` + "`sitemapd findings SITE --code hreflang-no-return`" + ` lists those of a whole site.
 `)
-	rules := sitemap.Catalogue()
+	rules := append(sitemap.Catalogue(), sitemap.SiteCatalogue()...)
 	n := 0
 	for _, a := range aspects {
 		fmt.Fprintf(&b, "\n## %s\n\n| code | severity | meaning | costs | what to do | rule |\n|---|---|---|---|---|---|\n", a.title)
@@ -77,7 +83,7 @@ func TestCatalogue_IsComplete(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	shape := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	for _, r := range sitemap.Catalogue() {
+	for _, r := range append(sitemap.Catalogue(), sitemap.SiteCatalogue()...) {
 		if !shape.MatchString(r.Code) || seen[r.Code] {
 			t.Errorf("code %q is malformed or given twice", r.Code)
 		}
@@ -85,7 +91,11 @@ func TestCatalogue_IsComplete(t *testing.T) {
 		if r.Meaning == "" || r.Cost == "" || r.Advice == "" || r.Source == "" || r.Severity == "" {
 			t.Errorf("%s is not fully described: %+v", r.Code, r)
 		}
-		if got, ok := sitemap.RuleOf(r.Code); !ok || got != r {
+		got, ok := sitemap.RuleOf(r.Code)
+		if !ok {
+			got, ok = sitemap.SiteRuleOf(r.Code)
+		}
+		if !ok || got != r {
 			t.Errorf("%s is not found", r.Code)
 		}
 	}
