@@ -35,7 +35,7 @@ bench_sync() {
     -rounds "${BENCH_ROUNDS:-3}" "${options[@]}"
 }
 
-bench_reader() { go test -run '^$' -bench . -benchmem ./scripts/bench-reader/...; }
+bench_reader() { scripts/bench-reader/run.sh; }
 
 case "${1:-all}" in
 sync) bench_sync ;;
