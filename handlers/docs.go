@@ -22,6 +22,7 @@ func (s *Server) docsRoutes(api *echo.Group) error {
 	api.GET("/openapi.json", func(c echo.Context) error {
 		return c.Blob(http.StatusOK, "application/openapi+json", document)
 	})
+	s.contextRoute(api)
 	s.echo.GET("/docs", func(c echo.Context) error {
 		c.Response().Header().Set("Content-Security-Policy", pageCSP)
 		return c.HTMLBlob(http.StatusOK, swaggerui.Page())

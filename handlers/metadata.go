@@ -396,30 +396,6 @@ func hrefOf(site models.Site, d *models.Document, at models.AsOf) string {
 	return apiPrefix + "/sites/" + number(site.ID) + "/urls?state=" + string(listedState(d)) + "&document=" + number(int64(d.Number)) + "&as_of=" + number(at.Run)
 }
 
-// linked data: the same document with names that mean something outside.
-func jsonLD(page metadataPage) (map[string]any, error) {
-	text, err := json.Marshal(page)
-	if err != nil {
-		return nil, err
-	}
-	var out map[string]any
-	if err := json.Unmarshal(text, &out); err != nil {
-		return nil, err
-	}
-	out["@context"] = map[string]any{
-		"@vocab": ontologyURL + "#", "xsd": "http://www.w3.org/2001/XMLSchema#", "items": "@graph",
-		"sitemap_url": map[string]any{"@type": "@id"}, "source_site": map[string]any{"@type": "@id"},
-		"retrieval_time": map[string]any{"@type": "xsd:dateTime"},
-	}
-	items, _ := out["items"].([]any)
-	for i, item := range items {
-		if node, ok := item.(map[string]any); ok {
-			node["@id"], node["@type"] = page.Items[i].URL, page.Items[i].Resource.Class
-		}
-	}
-	return out, nil
-}
-
 func (s *Server) metadataRoutes() {
 	responses := listResponses[metadataPage, metadataPage](s)
 	responses["200"].Description = "One page of sitemap resources, as JSON or linked data"

@@ -29,8 +29,7 @@ type metadataBody struct {
 		}
 		Confidence map[string]float64
 	}
-	Context map[string]any `json:"@context"`
-	Next    string         `json:"next_page_token"`
+	Next string `json:"next_page_token"`
 }
 
 func (b metadataBody) ids() []int32 {
@@ -148,7 +147,7 @@ func TestMetadata_PagesAndLinkedData(t *testing.T) {
 	}
 	body := decode[map[string]any](t, r)
 	first := body["items"].([]any)[0].(map[string]any)
-	if first["@id"] != "https://example.com/index.xml" || first["@type"] != "SitemapIndex" || body["@context"].(map[string]any)["items"] != "@graph" {
+	if first["@id"] != "https://example.com/index.xml" || first["@type"] != "SitemapIndex" || body["@context"] != "/api/v1/context.jsonld" {
 		t.Errorf("%v", first)
 	}
 }
