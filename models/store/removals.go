@@ -198,7 +198,8 @@ func endRemoval(tx *gorm.DB, old *removalRow, run int64) error {
 	return tx.Exec("UPDATE removals SET valid_to = ?"+where, run, old.SiteID, old.URLKey, old.FromRun, old.ValidFrom).Error
 }
 
-// DecideRemovals records what a person says of undecided removals, all of a site when keys is nil. Approved ones are
+// DecideRemovals records what a person says of undecided removals. Nil keys mean all of a site, but approving all leaves
+// alone what was rejected by name. Approved ones are
 // removed by the next complete walk that still misses them; rejected ones are listed again at once. It works outside
 // runs, and a run under way keeps the ruling. It gives the number of cases whose ruling changed.
 func (s *Store) DecideRemovals(ctx context.Context, siteID int64, keys []models.Key, approve bool) (int64, error) {
@@ -236,7 +237,7 @@ func (s *Store) rule(ctx context.Context, siteID int64, keys []models.Key, rulin
 				siteID, models.Open, site.CurrentRun, ruling, models.StageLeftWindow)
 			if keys != nil {
 				query = query.Where("url_key IN ?", keyBytes(keys))
-			} else { // what a person ruled on already is not meant by "all"
+			} else if ruling == approved { // "all" does not mean what a person rejected one by one
 				query = query.Where("ruling = 0")
 			}
 			return query

@@ -115,7 +115,7 @@ func completeSite(site *models.Site) error {
 // maxSetting is the longest text of a site's settings, in bytes; URLs are not limited.
 const maxSetting = 255
 
-// AddSite stores a new site and gives it its id. Its name and its root must be free, else models.ErrConflict.
+// AddSite stores a new site and gives it its id; one that was removed comes back as it was, by its root. Its name and its root must be free, else models.ErrConflict.
 func (s *Store) AddSite(ctx context.Context, site models.Site) (models.Site, error) {
 	if err := completeSite(&site); err != nil {
 		return models.Site{}, err
@@ -127,7 +127,17 @@ func (s *Store) AddSite(ctx context.Context, site models.Site) (models.Site, err
 	}
 	err = s.write(ctx, func(tx *gorm.DB, _ int) error {
 		row.ID = 0
-		return tx.Create(&row).Error
+		// A site that was removed comes back with its history, under its old id.
+		var old siteRow
+		found := tx.Where("removed_at IS NOT NULL AND root = ?", row.Root).Order("id DESC").Limit(1).Find(&old)
+		if found.Error != nil {
+			return found.Error
+		}
+		if found.RowsAffected == 0 {
+			return tx.Create(&row).Error
+		}
+		row.ID, row.CurrentRun, row.LastRun, row.Live, row.CreatedAt = old.ID, old.CurrentRun, old.LastRun, old.Live, old.CreatedAt
+		return tx.Save(&row).Error
 	})
 	if duplicate(err) {
 		return models.Site{}, fmt.Errorf("add site %s: there is one with this name or root: %w", site.Name, models.ErrConflict)

@@ -126,7 +126,7 @@ func (h *history) rule(approve bool) {
 		ruling = models.StageApproved
 	}
 	for url, p := range h.now.pages {
-		if p.stage != "" && p.ruling != ruling {
+		if p.stage != "" && p.ruling != ruling && (p.ruling == "" || !approve) { // all means none that was ruled on
 			p.ruling = ruling
 			h.now.pages[url] = p
 			n--
