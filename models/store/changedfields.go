@@ -189,6 +189,10 @@ func (r *changeReader) turned(ctx context.Context, document int32) error {
 	if err != nil {
 		return err
 	}
+	before, err := m.with(r.was).cases(ctx)
+	if err != nil {
+		return err
+	}
 	after := r.from(sectionDocuments, document)
 	for {
 		var rows []models.Declaration
@@ -206,8 +210,13 @@ func (r *changeReader) turned(ctx context.Context, document int32) error {
 		if err != nil {
 			return err
 		}
+		ended, err := before.of(ctx, keys)
+		if err != nil {
+			return err
+		}
 		for i := range rows {
-			if c := held[keys[i]]; c != nil && c.Document == document && c.stageAt(r.was) != models.StageRejected || rows[i].ToRun == r.run {
+			// A page that was pending and is back has been said to be restored, which is fresh enough.
+			if r.speaksFor(held[keys[i]], document) || kind == models.KindFresh && r.speaksFor(ended[keys[i]], document) || rows[i].ToRun == r.run {
 				continue
 			}
 			if err := r.emit(sectionDocuments, document, keys[i], models.Change{Kind: kind, URL: rows[i].URL, Reason: reason}); err != nil {
@@ -219,6 +228,11 @@ func (r *changeReader) turned(ctx context.Context, document int32) error {
 		}
 		after = keys[len(keys)-1]
 	}
+}
+
+// speaksFor tells whether a case, and not the document, is what a page's state follows.
+func (r *changeReader) speaksFor(c *removalRow, document int32) bool {
+	return c != nil && c.Document == document && c.stageAt(r.was) != models.StageRejected
 }
 
 // turn gives a document's versions before and at the run; nil when the run wrote none.
