@@ -88,7 +88,9 @@ func (x *world) expect(must, may map[saying]bool, before, now *snapshot, url str
 		is(models.KindHeld)
 	case was == models.StageLeftWindow || has == models.StageLeftWindow: // windows go on in silence
 	case undecided(old.State):
-		is(models.KindRestored)
+		if is(models.KindRestored); p.State == models.StateStale {
+			could(models.KindStale)
+		}
 	case old.State == models.StateLive && p.State == models.StateStale:
 		if could(models.KindStale); p.FromRun < now.run && p.Document == old.Document {
 			is(models.KindStale)

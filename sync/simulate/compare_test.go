@@ -71,12 +71,17 @@ func (x *world) watched(now *snapshot, request syncer.Request, record models.Run
 			now.shifted[d.URL] = d.LastmodShift
 		}
 	}
-	now.walks = x.web.walks(x.site.Root, x.owned)
+	most := 1
+	if request.Confirm {
+		most = 2
+	}
+	now.walks = x.web.walks(x.site.Root, most, x.owned)
 	if len(now.walks) == 0 {
 		return errors.New("a run became visible that asked for nothing")
 	}
 	now.complete = now.walks[len(now.walks)-1].complete && !record.Targeted
 	now.twice = now.complete && request.Confirm && len(now.walks) > 1 && now.walks[len(now.walks)-2].complete
+	x.trace("    %s", now.walks[len(now.walks)-1].faults())
 	complete := record.Verdict == models.VerdictComplete
 	if len(now.walks[len(now.walks)-1].aged) > 0 { // an old copy of what could not be read the last time is no reading
 		now.complete, now.twice = now.complete && complete, now.twice && complete

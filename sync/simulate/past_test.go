@@ -102,7 +102,8 @@ func (x *world) ruled(keys []models.Key, approve bool) error {
 	}
 	for url, text := range before.lines {
 		c, undecided := before.cases[url]
-		decided := undecided && (keys == nil || slices.Contains(keys, c.Key))
+		ruled := c.Stage == models.StageApproved || c.Stage == models.StageRejected
+		decided := undecided && (slices.Contains(keys, c.Key) || keys == nil && (!approve || !ruled))
 		now := after.pages[url]
 		switch {
 		case now == nil:

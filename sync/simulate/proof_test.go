@@ -51,10 +51,8 @@ func (x *world) proof(before, now *snapshot, record models.Run) error {
 
 func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error {
 	w := &now.walks[len(now.walks)-1]
-	for i := range now.walks {
-		if (i == len(now.walks)-1 || now.walks[i].complete) && now.walks[i].listed(c.URL) {
-			return fmt.Errorf("walk %d of this run lists it", i+1)
-		}
+	if w.listed(c.URL) {
+		return fmt.Errorf("this run's walk lists it")
 	}
 	if !now.complete && !(record.Targeted && x.past.named[c.URL]) {
 		return fmt.Errorf("this run's walk was not complete")
@@ -90,6 +88,11 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 			return fmt.Errorf("only one complete walk missed it")
 		}
 		return nil
+	}
+	for i := range now.walks {
+		if now.walks[i].complete && now.walks[i].listed(c.URL) {
+			return fmt.Errorf("walk %d of this run lists it", i+1)
+		}
 	}
 	if len(c.Evidence) == 0 {
 		return fmt.Errorf("it has no evidence")

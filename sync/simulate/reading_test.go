@@ -167,7 +167,8 @@ func parse(wire []byte, encoding string) view {
 			v.complete = rooted && len(at) == 0
 			return v
 		}
-		if err != nil { // what came before it was read
+		if err != nil { // what came before it was read; behind the closed root nothing matters
+			v.complete = rooted && len(at) == 0
 			return v
 		}
 		switch t := token.(type) {
@@ -231,8 +232,9 @@ type walk struct {
 	aged       map[string]bool // documents that a cache answered for
 }
 
-// walks cuts the looks of a run into its walks: each begins with the root.
-func (r *recorder) walks(root string, owned func(string) bool) []walk {
+// walks cuts the looks of a run into its walks, at most so many: each begins with the root. What is read again after the
+// last one belongs to it.
+func (r *recorder) walks(root string, most int, owned func(string) bool) []walk {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []walk
@@ -240,7 +242,7 @@ func (r *recorder) walks(root string, owned func(string) bool) []walk {
 		if strings.Contains(l.url, "_sd=") {
 			continue
 		}
-		if !l.page && (l.url == root || len(out) == 0) {
+		if !l.page && (l.url == root && len(out) < most || len(out) == 0) {
 			out = append(out, walk{complete: true, aged: map[string]bool{}, some: map[string][]content{}, sure: map[string][]content{}})
 		}
 		if l.page {

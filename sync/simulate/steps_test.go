@@ -225,14 +225,19 @@ func (x *world) hook(o op) error {
 	return err
 }
 
-// rule is what a person says of held removals: of all, or of one.
+// rule is what a person says of held removals: of all, or of one. "All" leaves alone what was ruled on one by one.
 func (x *world) rule(o op, approve bool) error {
 	open, err := x.store.Removals(x.ctx, x.site.ID)
 	if err != nil || len(open) == 0 {
 		return err
 	}
 	var keys []models.Key
-	if o.A%2 == 0 {
+	switch {
+	case o.C == 42: // each by name
+		for _, c := range open {
+			keys = append(keys, c.Key)
+		}
+	case o.A%2 == 0:
 		keys = []models.Key{open[o.B%len(open)].Key}
 	}
 	if _, err := x.store.DecideRemovals(x.ctx, x.site.ID, keys, approve); err != nil {
@@ -272,7 +277,7 @@ func (x *world) settle() error {
 		if err := x.run(op{Do: "run", A: 1}, true); err != nil {
 			return err
 		}
-		if err := x.rule(op{A: 1}, true); err != nil {
+		if err := x.rule(op{C: 42}, true); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ var (
 
 // storage is the store as an engine sees it that may be killed at any moment.
 type storage struct {
-	s *store.Store
+	*store.Store // methods that the engine learns later reach it as they are
 
 	mu         sync.Mutex
 	fail       failure
@@ -28,7 +28,7 @@ type storage struct {
 	deadline   chan struct{}
 }
 
-func newStorage(s *store.Store) *storage { return &storage{s: s, deadline: make(chan struct{})} }
+func newStorage(s *store.Store) *storage { return &storage{Store: s, deadline: make(chan struct{})} }
 
 // arm plans a failure; a kind of "" plans none.
 func (d *storage) arm(f failure) {
@@ -124,17 +124,17 @@ func give[T any](d *storage, ctx context.Context, fn func(context.Context) (T, e
 }
 
 func (d *storage) Site(ctx context.Context, id int64) (models.Site, error) {
-	return give(d, ctx, func(ctx context.Context) (models.Site, error) { return d.s.Site(ctx, id) })
+	return give(d, ctx, func(ctx context.Context) (models.Site, error) { return d.Store.Site(ctx, id) })
 }
 
 func (d *storage) SaveSite(ctx context.Context, site models.Site) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.SaveSite(ctx, site) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveSite(ctx, site) })
 }
 
 func (d *storage) AcquireLease(ctx context.Context, host models.Key, owner string, ttl time.Duration) (models.Lease, error) {
 	var lease models.Lease
 	err := d.call(ctx, func(ctx context.Context) (err error) {
-		if lease, err = d.s.AcquireLease(ctx, host, owner, ttl); err == nil {
+		if lease, err = d.Store.AcquireLease(ctx, host, owner, ttl); err == nil {
 			d.mu.Lock()
 			d.lease = lease
 			d.mu.Unlock()
@@ -145,105 +145,107 @@ func (d *storage) AcquireLease(ctx context.Context, host models.Key, owner strin
 }
 
 func (d *storage) RenewLease(ctx context.Context, lease *models.Lease, ttl time.Duration) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.RenewLease(ctx, lease, ttl) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.RenewLease(ctx, lease, ttl) })
 }
 
 func (d *storage) ReleaseLease(ctx context.Context, lease models.Lease) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.ReleaseLease(ctx, lease) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.ReleaseLease(ctx, lease) })
 }
 
 func (d *storage) BeginRun(ctx context.Context, lease models.Lease, site int64, run models.Run) (models.Run, error) {
-	return give(d, ctx, func(ctx context.Context) (models.Run, error) { return d.s.BeginRun(ctx, lease, site, run) })
+	return give(d, ctx, func(ctx context.Context) (models.Run, error) { return d.Store.BeginRun(ctx, lease, site, run) })
 }
 
 func (d *storage) Documents(ctx context.Context, site int64) ([]models.Document, error) {
-	return give(d, ctx, func(ctx context.Context) ([]models.Document, error) { return d.s.Documents(ctx, site) })
+	return give(d, ctx, func(ctx context.Context) ([]models.Document, error) { return d.Store.Documents(ctx, site) })
 }
 
 func (d *storage) Listings(ctx context.Context, site int64, document int32, fn func(models.Listing) error) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.Listings(ctx, site, document, fn) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.Listings(ctx, site, document, fn) })
 }
 
 func (d *storage) StageDocument(ctx context.Context, lease models.Lease, site, run int64, document int32, ending []models.Key, add []models.Declaration) error {
 	return d.call(ctx, func(ctx context.Context) error {
-		return d.s.StageDocument(ctx, lease, site, run, document, ending, add)
+		return d.Store.StageDocument(ctx, lease, site, run, document, ending, add)
 	})
 }
 
 func (d *storage) Unstage(ctx context.Context, lease models.Lease, site, run int64, document int32) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.Unstage(ctx, lease, site, run, document) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.Unstage(ctx, lease, site, run, document) })
 }
 
 func (d *storage) SaveDocument(ctx context.Context, lease models.Lease, site, run int64, doc *models.Document, findings []models.Finding) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.SaveDocument(ctx, lease, site, run, doc, findings) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveDocument(ctx, lease, site, run, doc, findings) })
 }
 
 func (d *storage) SaveValidators(ctx context.Context, lease models.Lease, site int64, document int32, etag, lastModified string) error {
 	return d.call(ctx, func(ctx context.Context) error {
-		return d.s.SaveValidators(ctx, lease, site, document, etag, lastModified)
+		return d.Store.SaveValidators(ctx, lease, site, document, etag, lastModified)
 	})
 }
 
 func (d *storage) Elsewhere(ctx context.Context, site int64, keys []models.Key) ([]models.Listing, error) {
-	return give(d, ctx, func(ctx context.Context) ([]models.Listing, error) { return d.s.Elsewhere(ctx, site, keys) })
+	return give(d, ctx, func(ctx context.Context) ([]models.Listing, error) { return d.Store.Elsewhere(ctx, site, keys) })
 }
 
 func (d *storage) SharedKeys(ctx context.Context, site int64, fn func(models.Key) error) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.SharedKeys(ctx, site, fn) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.SharedKeys(ctx, site, fn) })
 }
 
 func (d *storage) Rows(ctx context.Context, site int64, document int32, keys []models.Key) ([]models.Declaration, error) {
-	return give(d, ctx, func(ctx context.Context) ([]models.Declaration, error) { return d.s.Rows(ctx, site, document, keys) })
+	return give(d, ctx, func(ctx context.Context) ([]models.Declaration, error) {
+		return d.Store.Rows(ctx, site, document, keys)
+	})
 }
 
 func (d *storage) CountListed(ctx context.Context, site int64, documents []int32) (int64, error) {
-	return give(d, ctx, func(ctx context.Context) (int64, error) { return d.s.CountListed(ctx, site, documents) })
+	return give(d, ctx, func(ctx context.Context) (int64, error) { return d.Store.CountListed(ctx, site, documents) })
 }
 
 func (d *storage) Removals(ctx context.Context, site int64) ([]models.Removal, error) {
-	return give(d, ctx, func(ctx context.Context) ([]models.Removal, error) { return d.s.Removals(ctx, site) })
+	return give(d, ctx, func(ctx context.Context) ([]models.Removal, error) { return d.Store.Removals(ctx, site) })
 }
 
 func (d *storage) Removed(ctx context.Context, site int64, keys []models.Key) ([]models.Removal, error) {
-	return give(d, ctx, func(ctx context.Context) ([]models.Removal, error) { return d.s.Removed(ctx, site, keys) })
+	return give(d, ctx, func(ctx context.Context) ([]models.Removal, error) { return d.Store.Removed(ctx, site, keys) })
 }
 
 func (d *storage) SaveRemovals(ctx context.Context, lease models.Lease, site, run int64, removals []models.Removal) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.SaveRemovals(ctx, lease, site, run, removals) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveRemovals(ctx, lease, site, run, removals) })
 }
 
 func (d *storage) SaveRunFindings(ctx context.Context, lease models.Lease, site, run int64, findings []models.Finding) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.SaveRunFindings(ctx, lease, site, run, findings) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveRunFindings(ctx, lease, site, run, findings) })
 }
 
 func (d *storage) Finish(ctx context.Context, lease models.Lease, run models.Run, served []int64, next *time.Time) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.Finish(ctx, lease, run, served, next) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.Finish(ctx, lease, run, served, next) })
 }
 
 func (d *storage) FailRun(ctx context.Context, lease models.Lease, site, run int64, message string) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.FailRun(ctx, lease, site, run, message) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.FailRun(ctx, lease, site, run, message) })
 }
 
 func (d *storage) PendingTriggers(ctx context.Context, site int64) ([]models.Trigger, error) {
-	return give(d, ctx, func(ctx context.Context) ([]models.Trigger, error) { return d.s.PendingTriggers(ctx, site) })
+	return give(d, ctx, func(ctx context.Context) ([]models.Trigger, error) { return d.Store.PendingTriggers(ctx, site) })
 }
 
 func (d *storage) OpenExpectations(ctx context.Context, expectations []models.Expectation) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.OpenExpectations(ctx, expectations) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.OpenExpectations(ctx, expectations) })
 }
 
 func (d *storage) Expectations(ctx context.Context, site int64) ([]models.Expectation, error) {
-	return give(d, ctx, func(ctx context.Context) ([]models.Expectation, error) { return d.s.Expectations(ctx, site) })
+	return give(d, ctx, func(ctx context.Context) ([]models.Expectation, error) { return d.Store.Expectations(ctx, site) })
 }
 
 func (d *storage) SaveExpectations(ctx context.Context, expectations []models.Expectation) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.SaveExpectations(ctx, expectations) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveExpectations(ctx, expectations) })
 }
 
 func (d *storage) PageHistory(ctx context.Context, site int64, key models.Key) ([]models.Page, error) {
-	return give(d, ctx, func(ctx context.Context) ([]models.Page, error) { return d.s.PageHistory(ctx, site, key) })
+	return give(d, ctx, func(ctx context.Context) ([]models.Page, error) { return d.Store.PageHistory(ctx, site, key) })
 }
 
 func (d *storage) PlanSite(ctx context.Context, site int64, next *time.Time) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.s.PlanSite(ctx, site, next) })
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.PlanSite(ctx, site, next) })
 }
