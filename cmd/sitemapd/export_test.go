@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sitemapd/sitemapd/models/store/storetest"
 	"github.com/sitemapd/sitemapd/sync/sitemap"
 )
 
@@ -26,6 +27,11 @@ type exported struct {
 
 // publish serves a sitemap as a site of its own, in which %s stands for the site, and reads it into a database.
 func publish(t *testing.T, text string) exported {
+	t.Helper()
+	return publishInto(t, text, storetest.SQLite(t))
+}
+
+func publishInto(t *testing.T, text, database string) exported {
 	t.Helper()
 	var x exported
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +45,7 @@ func publish(t *testing.T, text string) exported {
 	t.Cleanup(server.Close)
 	x.home = server.URL
 	x.published = []byte(strings.ReplaceAll(text, "https://example.org", server.URL))
-	x.database = "sqlite:" + filepath.Join(t.TempDir(), "export.db")
+	x.database = database
 	if code, _, errs := x.run(t, "sync", server.URL+"/sitemap.xml"); code != exitDone {
 		t.Fatalf("sync: exit %d\n%s", code, errs)
 	}
@@ -71,16 +77,30 @@ func (x exported) meaning(t *testing.T, src io.Reader) (*sitemap.Document, map[[
 
 func everything(t *testing.T) exported {
 	t.Helper()
+	return publish(t, everyField(t))
+}
+
+func everyField(t *testing.T) string {
+	t.Helper()
 	text, err := os.ReadFile("../../internal/export/testdata/everything.xml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return publish(t, string(text))
+	return string(text)
 }
 
 func TestExport_SitemapThroughTheDatabaseMeansTheSame(t *testing.T) {
 	t.Parallel()
-	x := everything(t)
+	for name, database := range map[string]func(testing.TB) string{"SQLite": storetest.SQLite, "MySQL": storetest.MySQL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			roundTrip(t, publishInto(t, everyField(t), database(t)))
+		})
+	}
+}
+
+func roundTrip(t *testing.T, x exported) {
+	t.Helper()
 	want, prints := x.meaning(t, bytes.NewReader(x.published))
 	code, out, errs := x.run(t, "export", x.home, "--format", "sitemap")
 	if code != exitDone {

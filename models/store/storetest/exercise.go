@@ -44,6 +44,8 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"URLs_AreBytes", identity},
 		{"Times_ComeBackAsTheyWere", times},
 		{"Findings_BelongToVersions", findings},
+		{"Findings_AcrossDocumentsAreSets", across},
+		{"Listed_IsWhatAllDocumentsSayAtARun", listed},
 		{"Triggers_AreKeptAndServedOnce", triggers},
 		{"Expectations_AreSuperseded", expectations},
 		{"Access_TokensAccountsKeysAndDeliveries", access},
