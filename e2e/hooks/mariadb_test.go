@@ -96,7 +96,7 @@ func (m *server) start() {
 	m.command = exec.Command(m.program, "--no-defaults", "--user="+m.account, "--datadir="+filepath.Join(m.folder, "data"),
 		"--socket="+filepath.Join(m.folder, "sock"), "--pid-file="+filepath.Join(m.folder, "pid"), "--bind-address=127.0.0.1",
 		fmt.Sprintf("--port=%d", m.port), "--skip-name-resolve", "--max-connections=400", "--innodb-buffer-pool-size=256M",
-		"--innodb-flush-log-at-trx-commit=1", "--wait-timeout=20", "--character-set-server=utf8mb4")
+		"--innodb-flush-log-at-trx-commit=1", "--character-set-server=utf8mb4")
 	var log bytes.Buffer
 	m.command.Stdout, m.command.Stderr = &log, &log
 	if err := m.command.Start(); err != nil {

@@ -38,8 +38,8 @@ func (s *Store) openMySQL(ctx context.Context, from source) error {
 		pool := sql.OpenDB(connector)
 		pool.SetMaxOpenConns(n)
 		pool.SetMaxIdleConns(n)
-		pool.SetConnMaxLifetime(3 * time.Minute) // below every proxy's and server's own limit
-		pool.SetConnMaxIdleTime(time.Minute)
+		pool.SetConnMaxLifetime(3 * time.Minute)  // below every proxy's and server's own limit
+		pool.SetConnMaxIdleTime(10 * time.Second) // below wait_timeout
 		return pool
 	}
 	pool := open(connections)
@@ -89,7 +89,8 @@ func sessionVariables(ctx context.Context, config *driver.Config) error {
 	if err := pool.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
 		return err
 	}
-	config.Params = map[string]string{"time_zone": "'+00:00'", "sql_mode": "'" + sqlMode + "'", "innodb_lock_wait_timeout": "15"}
+	// wait_timeout: a daemon that freezes within a transaction must not keep its row locks for the server's eight hours.
+	config.Params = map[string]string{"wait_timeout": "20", "time_zone": "'+00:00'", "sql_mode": "'" + sqlMode + "'", "innodb_lock_wait_timeout": "15"}
 	if !strings.Contains(version, "MariaDB") {
 		config.Params["transaction_isolation"] = "'READ-COMMITTED'"
 		return nil
