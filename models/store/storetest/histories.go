@@ -159,10 +159,11 @@ func follow(before, after model) []string {
 		}
 		if (p.stage == "" || p.ruling == models.StageRejected) && p.document == q.document && p.content == q.content &&
 			before.good[p.document] != after.good[p.document] {
-			if after.good[p.document] {
-				add(models.KindFresh)
-			} else {
+			switch {
+			case !after.good[p.document]:
 				add(models.KindStale)
+			case q.stage == "" || q.ruling == models.StageRejected: // else it is restored, which is fresh enough
+				add(models.KindFresh)
 			}
 		}
 	}
