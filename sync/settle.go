@@ -126,6 +126,7 @@ func (r *run) candidates(ctx context.Context, s *settlement, fn func([]models.Ke
 		if err != nil {
 			return fmt.Errorf("find pages with several listings: %w", err)
 		}
+		r.traces.shared = slices.Clone(keys)
 	} else {
 		keys = slices.Clone(r.appeared)
 		for _, p := range s.left {

@@ -32,6 +32,7 @@ type traces struct {
 	keys       []models.Key // up to massKeys
 	mass       bool         // there were more
 	alternates bool         // some of what was written names language versions
+	shared     []models.Key // pages with several listings, where resolving looked for all of them
 }
 
 // trace notes what is about to be staged of a document.

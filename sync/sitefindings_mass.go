@@ -101,13 +101,15 @@ func (a *across) extended(ctx context.Context, fn func(document int32, key model
 
 // disagreeing chooses pages that documents say different things of.
 func (a *across) disagreeing(ctx context.Context) error {
-	var keys []models.Key
-	err := a.o.Store.SharedKeys(ctx, a.site.ID, func(key models.Key) error {
-		keys = append(keys, key)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("find pages with several listings: %w", err)
+	keys := a.traces.shared
+	if !a.mass {
+		err := a.o.Store.SharedKeys(ctx, a.site.ID, func(key models.Key) error {
+			keys = append(keys, key)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("find pages with several listings: %w", err)
+		}
 	}
 	counts := map[int32]int{}
 	for portion := range slices.Chunk(keys, lookupKeys) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -146,21 +147,21 @@ func (a *app) findingsCommand() *cobra.Command {
 	var filter models.FindingFilter
 	cmd := &cobra.Command{
 		Use:   "findings SITE",
-		Short: "What is wrong with a site's documents now, or was at a run",
+		Short: "What is wrong with a site's documents and their pages now, or was at a run",
 		Args:  cobra.ExactArgs(1),
 		RunE: a.withSite(func(ctx context.Context, s *store.Store, site models.Site, _ []string) error {
 			findings, err := s.Findings(ctx, site.ID, filter)
 			if err != nil {
 				return err
 			}
-			out := a.printer("severity", "code", "document", "line", "text")
+			out := a.printer("severity", "code", "url", "line", "text")
 			for i := range findings {
 				f := &findings[i]
 				line := ""
 				if f.Line > 0 {
 					line = strconv.Itoa(f.Line)
 				}
-				if err := out.row(f, f.Severity, f.Code, f.Document, line, f.Text); err != nil {
+				if err := out.row(f, f.Severity, f.Code, cmp.Or(f.Page, f.Document), line, f.Text); err != nil {
 					return err
 				}
 			}
@@ -169,6 +170,7 @@ func (a *app) findingsCommand() *cobra.Command {
 	}
 	cmd.Flags().Int64Var(&filter.Run, "run", 0, "as they stood at this run")
 	cmd.Flags().StringVar(&filter.Severity, "severity", "", "error, warning or info")
-	cmd.Flags().StringVar(&filter.Code, "code", "", "one code")
+	cmd.Flags().StringVar(&filter.Code, "code", "", "one code (docs/findings.md)")
+	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "at most this many; 0: all")
 	return cmd
 }
