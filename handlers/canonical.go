@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,8 @@ import (
 type canonicalReader interface {
 	// Canonical streams lines in the order of their pages; all lines of one page come together.
 	Canonical(ctx context.Context, siteID int64, f models.CanonicalFilter, fn func(*models.Canonical) error) error
+	// CanonicalAnswers streams the ontology's outputs for the same lines, each relationship as linked data.
+	CanonicalAnswers(ctx context.Context, siteID int64, f models.CanonicalFilter, fn func(answer json.RawMessage) error) error
 	// Audit streams findings on pages by code and id.
 	Audit(ctx context.Context, siteID int64, f models.AuditFilter, fn func(*models.Audited) error) error
 	// AuditGroups counts them by code and path template, the largest group first.
@@ -99,7 +102,51 @@ func (s *Server) canonicalRoutes() {
 		}
 		return in.linked(page, page.NextPageToken), nil
 	})
+	s.canonicalMetadataRoute()
 	s.auditRoutes()
+}
+
+// canonicalMetadata is the query model's answer for one page.
+type canonicalMetadata struct {
+	SourceURL string            `json:"source_url"`
+	Answers   []json.RawMessage `json:"answers" doc:"One for each relationship: canonical_relationship as JSON-LD, source_url, canonical_url, declaration_method, validation_state, redirect_state, conflict_state, temporal_validity, provenance, confidence."`
+}
+
+func (s *Server) canonicalMetadataRoute() {
+	register(s, ScopeRead, huma.Operation{
+		OperationID: "canonical-metadata", Method: "GET", Path: "/sites/{site}/canonical-metadata", Tags: []string{"canonical"}, Errors: []int{404, 422, 501},
+		Summary:     "The ontology's ten outputs for one page, its relationships as JSON-LD",
+		Description: "A canonical URL is a preferred locator: no sameAs is ever stated.",
+	}, func(ctx context.Context, in *struct {
+		SiteInput
+		URL string `query:"url" required:"true" maxLength:"4096" doc:"The page."`
+		At  string `query:"as_of" maxLength:"40" doc:"As it was at this time."`
+	}) (*jsonOut[canonicalMetadata], error) {
+		if s.deps.Canonical == nil {
+			return nil, unavailable("canonical evidence")
+		}
+		site, err := s.site(ctx, in.SiteInput)
+		if err != nil {
+			return nil, err
+		}
+		of := CanonicalInput{SourceURL: in.URL, At: in.At, Unlisted: true}
+		f, err := of.filter()
+		if err != nil {
+			return nil, err
+		}
+		out := canonicalMetadata{SourceURL: in.URL}
+		err = s.deps.Canonical.CanonicalAnswers(ctx, site.ID, f, func(answer json.RawMessage) error {
+			out.Answers = append(out.Answers, answer)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(out.Answers) == 0 {
+			return nil, notFound("page whose canonical URL is known")
+		}
+		return &jsonOut[canonicalMetadata]{out}, nil
+	})
 }
 
 type auditInput struct {

@@ -28,6 +28,13 @@ func (e evidence) Canonical(_ context.Context, _ int64, f models.CanonicalFilter
 		Reading: "read", SourceStatus: 200, ValidFrom: &from, ObservedAt: &from, Provenance: json.RawMessage(`{"parser":"canonical-extract/1"}`), Cursor: "c"})
 }
 
+func (evidence) CanonicalAnswers(_ context.Context, _ int64, f models.CanonicalFilter, fn func(json.RawMessage) error) error {
+	if f.Source != "https://example.com/a/" {
+		return nil
+	}
+	return fn(json.RawMessage(`{"canonical_relationship":{"@type":"CanonicalURLMetadata"},"source_url":"https://example.com/a/"}`))
+}
+
 func (evidence) Audit(_ context.Context, _ int64, f models.AuditFilter, fn func(*models.Audited) error) error {
 	for _, page := range []string{"https://example.com/a/", "https://example.com/b/"} {
 		if page <= f.After {

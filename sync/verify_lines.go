@@ -16,6 +16,17 @@ var errEnoughLines = errors.New("enough")
 
 // Canonical streams lines of a site that a filter selects, in the order of their pages' keys.
 func (v *Verifier) Canonical(ctx context.Context, site int64, f models.CanonicalFilter, fn func(*models.Canonical) error) error {
+	return v.read(ctx, site, f, func(l *canonical.Line, cursor string) error {
+		c, err := canonicalOf(l)
+		if err != nil {
+			return err
+		}
+		c.Cursor = cursor
+		return fn(c)
+	})
+}
+
+func (v *Verifier) read(ctx context.Context, site int64, f models.CanonicalFilter, fn func(l *canonical.Line, cursor string) error) error {
 	source, target, err := filterKeys(f)
 	if err != nil {
 		return err
@@ -33,12 +44,7 @@ func (v *Verifier) Canonical(ctx context.Context, site int64, f models.Canonical
 			if !q.Match(l) || f.Status != "" && f.Status != string(l.Status) || f.Resolution != "" && f.Resolution != string(l.Resolution) {
 				continue
 			}
-			c, err := canonicalOf(l)
-			if err != nil {
-				return err
-			}
-			c.Cursor = d.Watch.Key.String()
-			if err := fn(c); err != nil {
+			if err := fn(l, d.Watch.Key.String()); err != nil {
 				return err
 			}
 			given++
@@ -53,6 +59,17 @@ func (v *Verifier) Canonical(ctx context.Context, site int64, f models.Canonical
 		return nil
 	}
 	return err
+}
+
+// CanonicalAnswers gives the ontology's ten outputs for each line that a filter selects, its relationship as linked data.
+func (v *Verifier) CanonicalAnswers(ctx context.Context, site int64, f models.CanonicalFilter, fn func(answer json.RawMessage) error) error {
+	return v.read(ctx, site, f, func(l *canonical.Line, _ string) error {
+		text, err := json.Marshal(canonical.AnswerOf(l))
+		if err != nil {
+			return fmt.Errorf("write an answer: %w", err)
+		}
+		return fn(text)
+	})
 }
 
 // LinesOf gives the lines of some pages, in the order of the keys.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -13,6 +14,15 @@ import (
 // canonical_url, declaration_method, status, as_of, ...
 func (c *Client) ListCanonical(ctx context.Context, name string, filter url.Values) iter.Seq2[models.Canonical, error] {
 	return all[models.Canonical](ctx, c, site(name)+"/canonical", filter)
+}
+
+// CanonicalMetadata gives the ontology's ten outputs for each relationship of a page, as JSON.
+func (c *Client) CanonicalMetadata(ctx context.Context, name, link string) ([]json.RawMessage, error) {
+	type metadata struct {
+		Answers []json.RawMessage `json:"answers"`
+	}
+	m, err := answer[metadata](ctx, c, http.MethodGet, site(name)+"/canonical-metadata", url.Values{"url": {link}}, nil, nil)
+	return m.Answers, err
 }
 
 // ListAudit gives findings on pages: code, severity, state, since, template, url.

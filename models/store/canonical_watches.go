@@ -31,7 +31,20 @@ func (s *Store) AddWatches(ctx context.Context, lease models.Lease, site int64, 
 			if err := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&rows).Error; err != nil {
 				return err
 			}
-			return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&heads).Error
+			if err := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&heads).Error; err != nil {
+				return err
+			}
+			// What was known as a target alone has a head already.
+			var listed [][]byte
+			for i := range heads {
+				if heads[i].Listed {
+					listed = append(listed, heads[i].URLKey)
+				}
+			}
+			if len(listed) == 0 {
+				return nil
+			}
+			return tx.Exec("UPDATE canonical_heads SET listed = ? WHERE site_id = ? AND url_key IN ? AND listed = ?", true, site, listed, false).Error
 		})
 		if err != nil {
 			return fmt.Errorf("add watches: %w", err)
