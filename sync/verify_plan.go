@@ -248,6 +248,9 @@ func (v *visit) flush(ctx context.Context, events map[models.Key]event, least in
 	var added, planned []models.CanonicalWatch
 	for _, k := range keys {
 		w, exists := known[k]
+		if e := events[k]; exists && w.Listed && e.listed != nil && *e.listed && e.changed.IsZero() && e.published.IsZero() {
+			continue // watched already: the beginning was broken off
+		}
 		if !exists {
 			w = models.CanonicalWatch{Key: k, URL: events[k].url}
 		}
@@ -266,6 +269,14 @@ func (v *visit) flush(ctx context.Context, events map[models.Key]event, least in
 	missed, err := v.o.Store.PlanWatches(ctx, v.lease, v.site.ID, planned)
 	if err == nil && len(missed) > 0 {
 		v.o.Logger.Warn("pages were written by somebody else while they were planned", "pages", len(missed))
+	}
+	if err != nil || least == 1 {
+		return err
+	}
+	// A million pages take minutes; no run waits for them.
+	wanted, err := v.wanted(ctx)
+	if err == nil && wanted {
+		return errWanted
 	}
 	return err
 }

@@ -57,7 +57,9 @@ func (v *Verifier) Verify(ctx context.Context, req VerifyRequest) (VerifyResult,
 		var end bool
 		err := v.stay(ctx, req.SiteID, req.Busy, func(ctx context.Context, x *visit) error {
 			x.yieldFrom = yieldFrom
-			if err := x.notice(ctx); err != nil {
+			if err := x.notice(ctx); errors.Is(err, errWanted) {
+				return nil
+			} else if err != nil {
 				return err
 			}
 			if first {
@@ -290,7 +292,10 @@ func (v *Verifier) stay(ctx context.Context, siteID int64, busy time.Duration, w
 func (v *Verifier) Slice(ctx context.Context, siteID int64) (looked int, more bool, err error) {
 	end := time.Now().Add(v.o.Slice)
 	err = v.stay(ctx, siteID, 0, func(ctx context.Context, x *visit) error {
-		if err := x.notice(ctx); err != nil {
+		if err := x.notice(ctx); errors.Is(err, errWanted) {
+			more = true
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if err := x.spread(ctx); err != nil {
