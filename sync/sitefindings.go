@@ -82,7 +82,7 @@ func (r *run) lookAcross(ctx context.Context) error {
 			return fmt.Errorf("read findings across documents: %w", err)
 		}
 	}
-	a := &across{run: r, sets: sets, again: map[models.Key]bool{}, pages: map[models.Key]*acrossPage{}, found: map[int32][]models.Finding{}}
+	a := &across{run: r, sets: sets, again: map[models.Key]bool{}, found: map[int32][]models.Finding{}}
 	if r.traces.mass {
 		if err := a.suspects(ctx); err != nil {
 			return err
@@ -118,8 +118,8 @@ type across struct {
 	*run
 	sets  map[int32][]models.Finding // as stored, by document
 	again map[models.Key]bool        // pages to judge
-	pages map[models.Key]*acrossPage // that were read, nil for those that nobody lists
 	found map[int32][]models.Finding
+	urls  weburl.Parser
 }
 
 // acrossPage is what all documents say of a page.
@@ -135,23 +135,60 @@ type version struct {
 	own        bool // on a host of the site
 }
 
-func (r *run) versionsOf(d *models.Declaration) []version {
-	if !bytes.HasPrefix(d.Extensions, []byte(`{"alternates"`)) {
+// alternate is one pair as it is stored.
+type alternate struct{ Hreflang, Href, Rel string }
+
+// alternatesOf reads the language versions out of stored extension blocks. What stores them writes them first and, but for
+// rare fields, in one form, which is read here without a decoder: a first run may have millions.
+func alternatesOf(ext []byte) []alternate {
+	rest, ok := bytes.CutPrefix(ext, []byte(`{"alternates":[`))
+	if !ok {
 		return nil
 	}
-	var blocks struct {
-		Alternates []struct{ Hreflang, Href, Rel string }
+	var out []alternate
+	for {
+		var a alternate
+		if a.Hreflang, rest, ok = plainField(rest, `{"hreflang":"`); !ok {
+			break
+		}
+		if a.Href, rest, ok = plainField(rest, `,"href":"`); !ok || len(rest) < 2 || rest[0] != '}' {
+			break
+		}
+		out = append(out, a)
+		if rest[1] == ']' {
+			return out
+		}
+		rest = rest[2:]
 	}
-	if json.Unmarshal(d.Extensions, &blocks) != nil {
+	var blocks struct{ Alternates []alternate }
+	if json.Unmarshal(ext, &blocks) != nil {
 		return nil
 	}
-	var out []version
-	for _, a := range blocks.Alternates {
-		u, problem := weburl.Parse(nil, []byte(a.Href))
-		if a.Hreflang == "" || a.Rel != "" || problem != weburl.None {
+	return blocks.Alternates
+}
+
+// plainField reads a text without escapes behind its name.
+func plainField(b []byte, name string) (text string, rest []byte, ok bool) {
+	if len(b) < len(name) || string(b[:len(name)]) != name {
+		return "", nil, false
+	}
+	b = b[len(name):]
+	end := bytes.IndexByte(b, '"')
+	if end < 0 || bytes.IndexByte(b[:end], '\\') >= 0 {
+		return "", nil, false
+	}
+	return string(b[:end]), b[end+1:], true
+}
+
+func (a *across) versionsOf(d *models.Declaration) []version {
+	alternates := alternatesOf(d.Extensions)
+	out := make([]version, 0, len(alternates))
+	for _, x := range alternates {
+		u, problem := a.urls.Parse(nil, []byte(x.Href))
+		if x.Hreflang == "" || x.Rel != "" || problem != weburl.None {
 			continue
 		}
-		out = append(out, version{strings.ToLower(a.Hreflang), a.Href, models.Key(u.Key()), r.owns(u.Identity)})
+		out = append(out, version{strings.ToLower(x.Hreflang), x.Href, models.Key(u.Key()), a.owns(u.Identity)})
 	}
 	return out
 }
@@ -198,6 +235,9 @@ func (a *across) read(ctx context.Context, run int64, keys []models.Key) (map[mo
 // stand behind what it keeps.
 func (a *across) affected(ctx context.Context, touched []models.Key) error {
 	touched = slices.Compact(sortKeys(slices.Clone(touched)))
+	if !a.hasAlternates() && len(a.sets) == 0 { // several listings are all that can be wrong
+		return a.disagreeing(ctx, touched)
+	}
 	for _, key := range touched {
 		a.again[key] = true
 	}

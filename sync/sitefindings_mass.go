@@ -21,7 +21,17 @@ func pair(from, to models.Key) uint64 { return brief(from)*0x9e3779b97f4a7c15 ^ 
 // versions into tables of 8 bytes for each link, and again to choose, of each document and for each reason, as many pages
 // as are kept. Without language versions nothing of that is read. The stored sets are made anew.
 func (a *across) suspects(ctx context.Context) error {
-	if err := a.disagreeing(ctx); err != nil {
+	keys := a.traces.shared
+	if !a.mass {
+		err := a.o.Store.SharedKeys(ctx, a.site.ID, func(key models.Key) error {
+			keys = append(keys, key)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("find pages with several listings: %w", err)
+		}
+	}
+	if err := a.disagreeing(ctx, keys); err != nil {
 		return err
 	}
 	if !a.hasAlternates() {
@@ -99,18 +109,8 @@ func (a *across) extended(ctx context.Context, fn func(document int32, key model
 	return nil
 }
 
-// disagreeing chooses pages that documents say different things of.
-func (a *across) disagreeing(ctx context.Context) error {
-	keys := a.traces.shared
-	if !a.mass {
-		err := a.o.Store.SharedKeys(ctx, a.site.ID, func(key models.Key) error {
-			keys = append(keys, key)
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("find pages with several listings: %w", err)
-		}
-	}
+// disagreeing chooses, of pages in ascending order, those that documents say different things of.
+func (a *across) disagreeing(ctx context.Context, keys []models.Key) error {
 	counts := map[int32]int{}
 	for portion := range slices.Chunk(keys, lookupKeys) {
 		rows, err := a.o.Store.Elsewhere(ctx, a.site.ID, portion)

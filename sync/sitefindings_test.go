@@ -402,3 +402,14 @@ func TestRun_ADamagedStreamAddsNothing(t *testing.T) {
 		t.Errorf("first of all damaged: %s, counts %+v", r.Verdict, r.Counts)
 	}
 }
+
+// TestAcross_RareFieldsAreReadToo: alternates for media are no language versions, and fields beside them hide none.
+func TestAcross_RareFieldsAreReadToo(t *testing.T) {
+	t.Parallel()
+	rare := `<xhtml:link rel="alternate" media="only screen" href="HOME/m"/>` +
+		`<xhtml:link rel="alternate" hreflang="DE" href="HOME/a" type="text/html"/><xhtml:link rel="alternate" hreflang="x-default" href="HOME/a"/>` +
+		`<xhtml:link rel="other" hreflang="fr" href="HOME/fr"/><xhtml:link rel="alternate" hreflang="en" href="HOME/&quot;b&quot;\c"/></url>`
+	p := newPapers(t, map[string]string{"wp-sitemap.xml": strings.Replace(urlset("/a", "/m"), "</url>", rare, 1)})
+	p.run()
+	p.expect("hreflang-", "hreflang-unlisted /a: names /%22b%22/c as en, which no document lists")
+}
