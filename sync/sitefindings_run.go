@@ -19,9 +19,6 @@ const noticed = 20
 func (r *run) notice(ctx context.Context) {
 	documents := sortedByNumber(r.documents)
 	r.noticeIdentical(documents)
-	if r.record.Baseline {
-		return
-	}
 	r.noticeRenamed(documents)
 	r.noticeGenerator()
 	r.noticePrivate(ctx)

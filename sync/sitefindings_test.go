@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +23,7 @@ import (
 	"github.com/sitemapd/sitemapd/models/store"
 	syncer "github.com/sitemapd/sitemapd/sync"
 	"github.com/sitemapd/sitemapd/sync/fetch"
+	"github.com/sitemapd/sitemapd/sync/sitemap"
 )
 
 // papers is a site of hand-written documents, followed by an engine on SQLite. HOME in a text stands for its address.
@@ -360,6 +363,40 @@ func TestNotice_ABlogThatIsNotPublic(t *testing.T) {
 	p.put("robots.txt", "")
 	p.run()
 	p.expect("blog-not-public")
+
+	p = newPapers(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /wp-admin/\n"})
+	p.run()
+	p.expect("blog-not-public", want)
+}
+
+// TestNotice_EveryCodeIsInTheCatalogue looks for codes in the engine's text.
+func TestNotice_EveryCodeIsInTheCatalogue(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := regexp.MustCompile(`(?:\.note\(|\.limit\([\w.]+, |Code: )"([a-z0-9-]+)"`)
+	n := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "verify") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range code.FindAllStringSubmatch(string(text), -1) {
+			n++
+			_, document := sitemap.RuleOf(m[1])
+			if _, site := sitemap.SiteRuleOf(m[1]); !document && !site {
+				t.Errorf("%s: %s is not in the catalogue", name, m[1])
+			}
+		}
+	}
+	if n < 8 {
+		t.Errorf("%d codes were found in the engine", n)
+	}
 }
 
 // TestRun_ADamagedStreamAddsNothing: what inflates before a wrong checksum is no evidence of pages or changes.
