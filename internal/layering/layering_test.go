@@ -53,7 +53,6 @@ var homes = []struct{ library, folder string }{
 	{"github.com/danielgtaylor/huma", "handlers"},
 	{"github.com/a-h/templ", "handlers"},
 	{"github.com/spf13/viper", "config"},
-	{"go.yaml.in/yaml", "config"},
 	{"github.com/spf13/cobra", "cmd"},
 	{"github.com/robfig/cron", "sync/schedule"},
 	{"code.dny.dev/ssrf", "sync/fetch"},
