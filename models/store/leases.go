@@ -33,13 +33,14 @@ type leaseRow struct {
 	Free  bool
 }
 
-// AcquireLease takes a host for an owner by compare and set. models.ErrBusy means that somebody holds it.
+// AcquireLease takes a host for an owner by compare and set. A host that was given back is free whatever the clock says:
+// clocks step back. models.ErrBusy means that somebody holds it.
 func (s *Store) AcquireLease(ctx context.Context, host models.Key, owner string, ttl time.Duration) (models.Lease, error) {
 	lease := models.Lease{Host: host, Owner: owner}
 	err := s.write(ctx, func(tx *gorm.DB, _ int) error {
 		clock, at := s.clock()
 		var row leaseRow
-		found := tx.Raw("SELECT epoch, until <= "+clock+" AS free FROM host_leases WHERE host = ?", append(at, host[:])...).Scan(&row)
+		found := tx.Raw("SELECT epoch, (owner = '' OR until <= "+clock+") AS free FROM host_leases WHERE host = ?", append(at, host[:])...).Scan(&row)
 		if found.Error != nil {
 			return found.Error
 		}
@@ -58,7 +59,7 @@ func (s *Store) AcquireLease(ctx context.Context, host models.Key, owner string,
 		}
 		args := append([]any{owner, lease.Epoch}, end...)
 		args = append(append(args, host[:], row.Epoch), at...)
-		result := tx.Exec("UPDATE host_leases SET owner = ?, epoch = ?, until = "+until+" WHERE host = ? AND epoch = ? AND until <= "+clock, args...)
+		result := tx.Exec("UPDATE host_leases SET owner = ?, epoch = ?, until = "+until+" WHERE host = ? AND epoch = ? AND (owner = '' OR until <= "+clock+")", args...)
 		if result.Error == nil && result.RowsAffected != 1 {
 			return models.ErrBusy
 		}
@@ -78,7 +79,7 @@ func (s *Store) LeaseHolder(ctx context.Context, host models.Key) (models.Lease,
 		Owner string
 		Epoch int64
 	}{}
-	found := s.db.WithContext(ctx).Raw("SELECT owner, epoch FROM host_leases WHERE host = ? AND until > "+clock, append([]any{host[:]}, at...)...).Scan(&row)
+	found := s.db.WithContext(ctx).Raw("SELECT owner, epoch FROM host_leases WHERE host = ? AND owner <> '' AND until > "+clock, append([]any{host[:]}, at...)...).Scan(&row)
 	if found.Error != nil {
 		return models.Lease{}, fmt.Errorf("read lease: %w", found.Error)
 	}
