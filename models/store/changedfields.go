@@ -215,8 +215,7 @@ func (r *changeReader) turned(ctx context.Context, document int32) error {
 			return err
 		}
 		for i := range rows {
-			// A page that was pending and is back has been said to be restored, which is fresh enough.
-			if r.speaksFor(held[keys[i]], document) || kind == models.KindFresh && r.speaksFor(ended[keys[i]], document) || rows[i].ToRun == r.run {
+			if r.caseSpeaks(of(document, ended[keys[i]]), of(document, held[keys[i]]), kind) || rows[i].ToRun == r.run {
 				continue
 			}
 			if err := r.emit(sectionDocuments, document, keys[i], models.Change{Kind: kind, URL: rows[i].URL, Reason: reason}); err != nil {
@@ -230,9 +229,22 @@ func (r *changeReader) turned(ctx context.Context, document int32) error {
 	}
 }
 
-// speaksFor tells whether a case, and not the document, is what a page's state follows.
-func (r *changeReader) speaksFor(c *removalRow, document int32) bool {
-	return c != nil && c.Document == document && c.stageAt(r.was) != models.StageRejected
+// of gives a case when it is about a page's listing in a document.
+func of(document int32, c *removalRow) *removalRow {
+	if c == nil || c.Document != document {
+		return nil
+	}
+	return c
+}
+
+// caseSpeaks tells whether an undecided case, and not the document, is what a page's state follows: was at the run before,
+// is at this one. What a person rejected before this run follows its document; what somebody rules later changes no line.
+// A page that was pending and is back has been said to be restored, which is fresh enough.
+func (r *changeReader) caseSpeaks(was, is *removalRow, kind string) bool {
+	if was == nil {
+		return is != nil
+	}
+	return was.stageAt(r.was) != models.StageRejected && (is != nil || kind == models.KindFresh)
 }
 
 // turn gives a document's versions before and at the run; nil when the run wrote none.
