@@ -214,7 +214,7 @@ func (v *view) add(url string, c content) {
 }
 
 func instant(text string) string {
-	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
+	t, err := time.Parse(time.RFC3339, strings.ToUpper(strings.TrimSpace(text)))
 	if err != nil {
 		return ""
 	}

@@ -18,7 +18,7 @@ import (
 var (
 	count    = flag.Int("histories", 0, "how many histories to live; 0: as many as fit into -budget")
 	first    = flag.Int("first", 1, "seed of the first history; the next ones count up")
-	budget   = flag.Duration("budget", 100*time.Second, "time for histories when their number is not given")
+	budget   = flag.Duration("budget", 75*time.Second, "time for histories when their number is not given")
 	parallel = flag.Int("workers", runtime.GOMAXPROCS(0), "histories at a time")
 	verbose  = flag.Bool("trace", false, "print every step")
 	keep     = flag.String("keep", "", "directory for the smallest histories that broke a promise")

@@ -209,7 +209,7 @@ func (x *world) run(o op, confirm bool) error {
 		if err := x.reopen(); err != nil {
 			return err
 		}
-	case failed != nil && x.db.lease.Owner != "":
+	case o.Fail != nil && x.db.lease.Owner != "":
 		// Giving the lease back may be what failed: a later daemon waits until it ends.
 		if err := x.store.ReleaseLease(x.ctx, x.db.lease); err != nil && !errors.Is(err, models.ErrLeaseLost) {
 			return err
