@@ -158,7 +158,11 @@ func (r *run) conclude(ctx context.Context, failure error) models.Run {
 		if err := r.o.Store.FailRun(end, r.lease, r.site.ID, r.record.ID, failure.Error()); err != nil && !errors.Is(err, models.ErrLeaseLost) {
 			r.log.Error("record the failed run", "error", err)
 		}
-		r.log.Error("run failed", "error", failure)
+		level := slog.LevelError
+		if errors.Is(failure, context.Canceled) { // somebody stopped it, or the daemon
+			level = slog.LevelInfo
+		}
+		r.log.Log(end, level, "run failed", "error", failure)
 	} else {
 		r.log.Info("run finished", "verdict", r.record.Verdict, "added", r.record.Counts.Added, "removed", r.record.Counts.Removed,
 			"changed", r.record.Counts.Changed, "live", r.record.Counts.Live, "requests", r.record.Requests)
