@@ -159,7 +159,7 @@ func (r *run) conclude(ctx context.Context, failure error) models.Run {
 			r.log.Error("record the failed run", "error", err)
 		}
 		level := slog.LevelError
-		if errors.Is(failure, context.Canceled) { // somebody stopped it, or the daemon
+		if ctx.Err() != nil && !errors.Is(failure, models.ErrLeaseLost) { // somebody stopped it, or the daemon
 			level = slog.LevelInfo
 		}
 		r.log.Log(end, level, "run failed", "error", failure)
