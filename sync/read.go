@@ -55,6 +55,13 @@ func (r *run) fetch(ctx context.Context, d *document, b *bench) answer {
 	return r.fetchURL(ctx, d, b, d.URL, d.good())
 }
 
+// fetchWhole asks for a document without validators, and compares it with the stored version all the same.
+func (r *run) fetchWhole(ctx context.Context, d *document, b *bench) answer {
+	a := r.fetchURL(ctx, d, b, d.URL, nil)
+	a.before = d.good()
+	return a
+}
+
 // fetchURL asks for a document under a URL, with the validators of a version if there is one to compare with.
 func (r *run) fetchURL(ctx context.Context, d *document, b *bench, at string, before *models.DocumentVersion) answer {
 	a := answer{before: before}

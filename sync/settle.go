@@ -98,6 +98,13 @@ func (r *run) unlisted(ctx context.Context) error {
 	}
 	complete := r.verdict() == models.VerdictComplete
 	for _, d := range sortedByNumber(r.documents) {
+		if !complete && !d.visited && d.Verdict == models.VerdictGone && d.previous != nil && d.previous.Verdict != models.VerdictGone {
+			// An earlier walk of this run found it gone; this one proves nothing.
+			if err := r.undo(ctx, d); err != nil {
+				return fmt.Errorf("document %s: %w", d.URL, err)
+			}
+			d.DocumentVersion = *d.previous
+		}
 		switch {
 		case d.visited || d.Verdict == models.VerdictGone:
 			continue

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/fetch"
 	"github.com/sitemapd/sitemapd/sync/weburl"
 )
 
@@ -90,6 +91,9 @@ func (r *run) document(ctx context.Context, d *document) error {
 	b := r.benches.Get().(*bench)
 	defer r.benches.Put(b)
 	a := r.fetch(ctx, d, b)
+	if a.Outcome == fetch.NotModified && !r.knowsChildren(d) {
+		a = r.fetchWhole(ctx, d, b)
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // our own end, not the site's fault
 	}
@@ -206,6 +210,12 @@ func (r *run) childrenOf(d *document) []child {
 		}
 	}
 	return out
+}
+
+// knowsChildren tells whether what an index lists is known when it answers that it did not change. A child that is a root
+// too, or that another index listed first, is not stored under it.
+func (r *run) knowsChildren(d *document) bool {
+	return d.Type != typeIndex || d.children != nil || int64(len(r.childrenOf(d))) == d.Children
 }
 
 // limit records that a limit of ours cut the walk short, so that it proves no absence.

@@ -105,7 +105,7 @@ func (x *world) expect(must, may map[saying]bool, before, now *snapshot, url str
 // shifted tells whether two pictures of a page differ in a lastmod alone that its whole document's shift explains.
 func shifted(old, p *models.Page, now *snapshot) bool {
 	by := now.shifted[p.Document]
-	return by != 0 && old.Lastmod != nil && p.Lastmod != nil && imagesOf(old) == imagesOf(p) &&
+	return by != 0 && old.Document == p.Document && old.Lastmod != nil && p.Lastmod != nil && imagesOf(old) == imagesOf(p) &&
 		p.Lastmod.Instant.Sub(old.Lastmod.Instant) == time.Duration(by)*time.Microsecond
 }
 
@@ -134,6 +134,9 @@ func (x *world) counts(now *snapshot, record models.Run, site models.Site, feed 
 		{"pending", c.Pending, states[models.StatePending]}, {"held", c.Held, states[models.StateHeld]}, {"stale", c.Stale, states[models.StateStale]},
 	} {
 		if n.got != n.want {
+			for url, p := range now.pages {
+				x.trace("    %s %s in %s since %d: %s", p.State, url, p.Document, p.FromRun, p.Reason)
+			}
 			return fmt.Errorf("%s is %d, and should be %d", n.what, n.got, n.want)
 		}
 	}

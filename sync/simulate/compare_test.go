@@ -71,11 +71,7 @@ func (x *world) watched(now *snapshot, request syncer.Request, record models.Run
 			now.shifted[d.URL] = d.LastmodShift
 		}
 	}
-	most := 1
-	if request.Confirm {
-		most = 2
-	}
-	now.walks = x.web.walks(x.site.Root, most, x.owned)
+	now.walks = x.web.walks(x.owned)
 	if len(now.walks) == 0 {
 		return errors.New("a run became visible that asked for nothing")
 	}

@@ -30,6 +30,8 @@ type setup struct {
 	NoPosts404  bool `json:"no_posts_404,omitempty"`
 	Gone        bool `json:"gone,omitempty"`
 	GuardPages  int  `json:"guard_pages,omitempty"`
+	Release     bool `json:"release,omitempty"` // held removals go by themselves after an hour
+	TwoRoots    bool `json:"two_roots,omitempty"`
 }
 
 // op is one step. Numbers name their targets by the rest of a division, so that every operation makes sense anywhere.
@@ -79,7 +81,7 @@ type weight struct {
 var edits = []weight{{"publish", 10}, {"edit", 8}, {"slug", 4}, {"trash", 6}, {"unpublish", 3}, {"delete", 6}, {"restore", 8},
 	{"import", 2}, {"share", 2}, {"reorder", 4}, {"per-file", 2}, {"layout", 2}, {"zone", 2}, {"scheme", 1}, {"permalinks", 1}, {"purge", 1}}
 
-var others = []weight{{"clock", 8}, {"fault", 14}, {"stale", 3}, {"outcome", 5}, {"heal", 8}, {"hook", 8}, {"approve", 5},
+var others = []weight{{"clock", 8}, {"fault", 14}, {"stale", 4}, {"offset", 2}, {"outcome", 5}, {"heal", 8}, {"hook", 8}, {"approve", 5},
 	{"reject", 3}, {"root", 2}, {"reopen", 1}}
 
 func drawn(t *rapid.T, label string, weights []weight) string {
@@ -148,6 +150,7 @@ func drawSetup(t *rapid.T) setup {
 	if oneIn(t, 4) {
 		s.BlogPage = 5 + number(t, 15)
 	}
+	s.Release, s.TwoRoots = oneIn(t, 4), oneIn(t, 6)
 	return s
 }
 

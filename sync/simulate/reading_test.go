@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"path"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/sync/fetch"
 )
 
@@ -52,6 +54,7 @@ type recorder struct {
 
 	mu       sync.Mutex
 	looks    []look
+	second   int             // number of the look that begins the second walk
 	good     map[string]view // complete views by URL and validator, for answers 304
 	outcomes []*outcomeFault
 	now      func() time.Time
@@ -232,26 +235,23 @@ type walk struct {
 	aged       map[string]bool // documents that a cache answered for
 }
 
-// walks cuts the looks of a run into its walks, at most so many: each begins with the root. What is read again after the
-// last one belongs to it.
-func (r *recorder) walks(root string, most int, owned func(string) bool) []walk {
+// walks cuts the looks of a run into its walks. What is read again after the last one belongs to it.
+func (r *recorder) walks(owned func(string) bool) []walk {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []walk
-	for _, l := range r.looks {
+	for i, l := range r.looks {
 		if strings.Contains(l.url, "_sd=") {
 			continue
 		}
-		if !l.page && (l.url == root && len(out) < most || len(out) == 0) {
+		if len(out) == 0 || i >= r.second && len(out) == 1 {
 			out = append(out, walk{complete: true, aged: map[string]bool{}, some: map[string][]content{}, sure: map[string][]content{}})
 		}
+		w := &out[len(out)-1]
 		if l.page {
-			if n := len(out); n > 0 {
-				out[n-1].asked = append(out[n-1].asked, l)
-			}
+			w.asked = append(w.asked, l)
 			continue
 		}
-		w := &out[len(out)-1]
 		again := slices.IndexFunc(w.looks, func(x look) bool { return x.url == l.url })
 		if again >= 0 { // read anew within the walk: the last answer counts
 			w.looks[again] = l
@@ -263,6 +263,21 @@ func (r *recorder) walks(root string, most int, owned func(string) bool) []walk 
 		out[i].sum(owned)
 	}
 	return out
+}
+
+// start forgets the last run; confirming notes that the second walk of a run begins.
+func (r *recorder) start() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.looks, r.second = nil, math.MaxInt
+}
+
+func (r *recorder) confirming(p models.Progress) {
+	if p.Phase == "confirming" {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.second = len(r.looks)
+	}
 }
 
 func (w *walk) sum(owned func(string) bool) {

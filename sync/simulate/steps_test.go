@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sitemapd/sitemapd/internal/sitetest"
@@ -24,8 +25,14 @@ func (x *world) step(o op) error {
 		x.origin.FailTimes(x.target(o.B), faultTimes(o.C), unvalidated(x.faultOf(o.A)))
 	case "stale":
 		if target := x.target(o.B); target != "" {
-			x.origin.FailTimes(target, faultTimes(o.C), x.origin.Stale(target))
+			fault := x.origin.Stale(target)
+			if o.A%2 == 0 {
+				fault = everyOther(fault)
+			}
+			x.origin.FailTimes(target, faultTimes(o.C), fault)
 		}
+	case "offset": // a plugin that calls its local time UTC
+		x.origin.FailTimes("", -1, unvalidated(sitetest.Replaced("+00:00<", "+02:00<")))
 	case "outcome":
 		all := []fetch.Outcome{fetch.Timeout, fetch.DNS, fetch.TLS, fetch.Refused, fetch.TooLarge, fetch.Protocol, fetch.TooSlow}
 		x.web.mu.Lock()
@@ -86,6 +93,18 @@ func unvalidated(fault sitetest.Fault) sitetest.Fault {
 			w.Header().Del("ETag")
 			w.Header().Del("Last-Modified")
 		}))
+	}
+}
+
+// everyOther is a cache of two nodes, of which one has the fault.
+func everyOther(fault sitetest.Fault) sitetest.Fault {
+	var n atomic.Int64
+	return func(w http.ResponseWriter, r *http.Request, honest http.Handler) {
+		if n.Add(1)%2 == 0 {
+			fault(w, r, honest)
+		} else {
+			honest.ServeHTTP(w, r)
+		}
 	}
 }
 
@@ -252,8 +271,7 @@ func (x *world) reroot() error {
 	if err != nil {
 		return err
 	}
-	site.Root = x.origin.Index()
-	site.Roots = []models.Root{{URL: site.Root, Discovery: "direct_URL"}}
+	site.Root, site.Roots = x.origin.Index(), x.roots()
 	x.site = site
 	return x.store.SaveSite(x.ctx, site)
 }

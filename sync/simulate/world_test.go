@@ -108,13 +108,22 @@ func (x *world) begin(empty []byte) error {
 		return err
 	}
 	var err error
-	x.site, err = x.store.AddSite(x.ctx, models.Site{Name: "blog", Home: x.origin.URL() + "/", Root: x.origin.Index(),
-		Roots: []models.Root{{URL: x.origin.Index(), Discovery: "direct_URL"}}})
+	x.site, err = x.store.AddSite(x.ctx, models.Site{Name: "blog", Home: x.origin.URL() + "/", Root: x.origin.Index(), Roots: x.roots()})
 	if err != nil {
 		return err
 	}
 	x.past.begin()
 	return nil
+}
+
+// roots are the index and, in some worlds, one of the files too.
+func (x *world) roots() []models.Root {
+	documents := x.origin.Documents()
+	roots := []models.Root{{URL: documents[0], Discovery: "direct_URL"}}
+	if x.setup.TwoRoots {
+		roots = append(roots, models.Root{URL: documents[len(documents)-1], Discovery: "robots_txt"})
+	}
+	return roots
 }
 
 // open starts a daemon on the file: a store, a client and an engine, all new.
@@ -127,8 +136,9 @@ func (x *world) open() error {
 	var good map[string]view
 	var outcomes []*outcomeFault
 	var looks []look // of the run that died
+	second := 0
 	if x.db != nil {
-		lease, good, outcomes, looks = x.db.lease, x.web.good, x.web.outcomes, x.web.looks
+		lease, good, outcomes, looks, second = x.db.lease, x.web.good, x.web.outcomes, x.web.looks, x.web.second
 	}
 	if lease.Owner != "" { // of a dead daemon: its time is over
 		if err := x.store.ReleaseLease(x.ctx, lease); err != nil && !errors.Is(err, models.ErrLeaseLost) {
@@ -143,14 +153,18 @@ func (x *world) open() error {
 	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: roots, PageDelay: -1,
 		MinSpeed: -1, Retries: 1, HeaderTimeout: 2 * time.Second, MaxRetryAfter: time.Second, Now: func() time.Time { return x.now },
 		Sleep: func(context.Context, time.Duration) error { return nil }})
-	x.web = &recorder{client: client, good: good, looks: looks, outcomes: outcomes, now: func() time.Time { return x.now }}
+	x.web = &recorder{client: client, good: good, looks: looks, second: second, outcomes: outcomes, now: func() time.Time { return x.now }}
 	x.engine, err = x.newEngine(1)
 	return err
 }
 
 func (x *world) newEngine(parallel int) (*syncer.Engine, error) {
+	policy := syncer.Policy{GuardPages: int64(x.setup.GuardPages)}
+	if x.setup.Release {
+		policy.ReleaseAfter = time.Hour
+	}
 	return syncer.New(syncer.Options{Store: x.db, Web: x.web, Now: func() time.Time { return x.now }, Owner: "simulated", Fetches: parallel,
-		Workers: min(2, parallel), Policy: syncer.Policy{GuardPages: int64(x.setup.GuardPages)}})
+		Workers: min(2, parallel), Progress: x.web.confirming, Policy: policy})
 }
 
 func (x *world) close() {
@@ -179,16 +193,14 @@ func (x *world) owned(url string) bool {
 
 // run makes one run with what is planned for it, and compares what it recorded.
 func (x *world) run(o op, confirm bool) error {
-	x.now = x.now.Add(time.Second)
+	x.now = x.now.Add(5 * time.Second)
 	causes := []string{models.CauseCron, models.CauseManual, models.CauseHook, models.CauseConfirm}
 	request := syncer.Request{SiteID: x.site.ID, Cause: causes[o.A%4], Confirm: confirm}
 	var err error
 	if x.engine, err = x.newEngine(1 + o.B); err != nil {
 		return err
 	}
-	x.web.mu.Lock()
-	x.web.looks = nil
-	x.web.mu.Unlock()
+	x.web.start()
 	waiting, err := x.store.PendingTriggers(x.ctx, x.site.ID)
 	if err != nil {
 		return err
