@@ -438,14 +438,14 @@ func TestSettings_SecretsAreShownToAdministratorsAndOnce(t *testing.T) {
 	if body := page(readerText, "/settings"); strings.Contains(body, "Make a token") {
 		t.Error("a reader sees tokens")
 	}
-	if body := page(f.token, "/sites/1/settings"); !strings.Contains(body, "key-1") || strings.Contains(body, secret) {
+	if body := page(f.token, "/sites/1/settings"); !strings.Contains(body, "key-1") || strings.Contains(html.UnescapeString(body), secret) {
 		t.Error("the settings should name the secret and not show it")
 	}
 	post := func(token string) *http.Response {
 		return f.request("POST", "/sites/1/hook-keys", "", "Authorization", "Bearer "+token, "Accept", "text/html")
 	}
 	wantStatus(t, post(readerText), http.StatusForbidden)
-	if body := text(t, post(f.token)); !strings.Contains(body, html.EscapeString(secret)) && !strings.Contains(body, secret) {
+	if body := text(t, post(f.token)); !strings.Contains(html.UnescapeString(body), secret) {
 		t.Error("the new secret is not shown")
 	}
 }
