@@ -35,7 +35,7 @@ func TestHistories_KeepEveryPromise(t *testing.T) {
 	}
 	limit := *count
 	if limit == 0 {
-		limit = 400
+		limit = 120
 	}
 	start := time.Now()
 	var next, lived, broken atomic.Int64
