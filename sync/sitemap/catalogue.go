@@ -202,6 +202,8 @@ const (
 	codeVideoInvalid
 	codeVideoNoLocator
 	codeVideoTags
+	codeVideoLong
+	codeVideoWord
 	codeNewsMissing
 	codeNewsInvalid
 	codeNewsSeveral

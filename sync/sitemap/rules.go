@@ -141,6 +141,8 @@ var catalogue = [numCodes]Rule{
 	codeVideoInvalid:         {"video-field-invalid", Warning, AspectExtension, "a video field is not valid", "the field", "see the specification", srcVideo},
 	codeVideoNoLocator:       {"video-locator-missing", Warning, AspectExtension, "a video has neither content_loc nor player_loc", "nothing", "give one of them", srcVideo},
 	codeVideoTags:            {"video-tags-over-32", Warning, AspectExtension, "a video has more than 32 tags", "nothing", "write at most 32", srcVideo},
+	codeVideoLong:            {"video-text-too-long", Warning, AspectExtension, "a description has more than 2,048 characters, or an uploader's name more than 255", "nothing", "shorten it", srcVideo},
+	codeVideoWord:            {"video-word-unknown", Warning, AspectExtension, "a restriction names something that is no country code, or a platform that is not web, mobile or tv", "nothing", "write ISO 3166 codes, or web, mobile and tv", srcVideo},
 	codeNewsMissing:          {"news-field-missing", Warning, AspectExtension, "a news block lacks a field that is required", "nothing", "give publication name, language, publication_date and title", srcNews},
 	codeNewsInvalid:          {"news-field-invalid", Warning, AspectExtension, "a news field is not valid", "nothing", "see the specification", srcNews},
 	codeNewsSeveral:          {"news-repeated", Warning, AspectExtension, "an entry has more than one news block; the first counts", "the later ones", "write one", srcNews},

@@ -1,6 +1,11 @@
 package sitemap
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
 
 // beginVideo opens a video:video.
 func (r *Reader) beginVideo(pos int) {
@@ -43,6 +48,12 @@ func (r *Reader) finishVideo() {
 	if len(v.Tags) > 32 {
 		r.report(codeVideoTags, pos, v.Title)
 	}
+	if n := utf8.RuneCount(v.Description); n > 2048 {
+		r.report(codeVideoLong, pos, []byte("description"))
+	}
+	if n := utf8.RuneCount(v.Uploader.Name); n > 255 {
+		r.report(codeVideoLong, pos, []byte("uploader"))
+	}
 	r.entry.blocks.video = nil
 	r.canon = appendVideo(r.canon[:0], v, &r.urls)
 	r.entry.blocks.sum.add(r.canon, nil)
@@ -84,7 +95,7 @@ func (r *Reader) openInVideo(ctx context, fam family, el element, pos int) {
 		p.Value = r.leafText()
 		v.Prices = append(v.Prices, p)
 	case elSegmentLoc:
-		s := ContentSegment{Duration: r.numberOf(r.attr("duration"), pos)}
+		s := ContentSegment{Duration: r.numberOf(r.attr("duration"), whole, 1, math.MaxInt32, pos)}
 		if s.Loc, _ = r.leafURL(); len(s.Loc) > 0 {
 			v.Segments = append(v.Segments, s)
 		}
@@ -94,9 +105,9 @@ func (r *Reader) openInVideo(ctx context, fam family, el element, pos int) {
 			v.IDs = append(v.IDs, id)
 		}
 	case elRestriction:
-		r.setScoped(&v.Restriction, pos)
+		r.setScoped(&v.Restriction, countryCode, pos)
 	case elPlatform:
-		r.setScoped(&v.Platform, pos)
+		r.setScoped(&v.Platform, platformName, pos)
 	case elUploader:
 		info, _ := r.attrURL("info", pos)
 		r.setText(&v.Uploader.Name, pos)
@@ -123,11 +134,11 @@ func (r *Reader) videoValue(v *Video, el element, pos int) {
 	case elPublicationDate:
 		r.setDate(&v.PublicationDate, codeVideoInvalid, pos)
 	case elDuration:
-		v.Duration = r.numberOf(r.leafText(), pos)
+		v.Duration = r.numberOf(r.leafText(), whole, 1, 28800, pos) // seconds: eight hours
 	case elRating:
-		v.Rating = r.numberOf(r.leafText(), pos)
+		v.Rating = r.numberOf(r.leafText(), decimal, 0, 5, pos)
 	case elViewCount:
-		v.ViewCount = r.numberOf(r.leafText(), pos)
+		v.ViewCount = r.numberOf(r.leafText(), whole, 0, math.MaxInt64, pos)
 	case elFamilyFriendly:
 		v.FamilyFriendly = r.flagOf(r.leafText(), pos)
 	case elRequiresSubscription:
@@ -141,9 +152,9 @@ func (r *Reader) videoValue(v *Video, el element, pos int) {
 	case elEpisodeTitle:
 		r.setText(&v.TVShow.EpisodeTitle, pos)
 	case elSeasonNumber:
-		v.TVShow.SeasonNumber = r.numberOf(r.leafText(), pos)
+		v.TVShow.SeasonNumber = r.numberOf(r.leafText(), whole, 0, math.MaxInt32, pos)
 	case elEpisodeNumber:
-		v.TVShow.EpisodeNumber = r.numberOf(r.leafText(), pos)
+		v.TVShow.EpisodeNumber = r.numberOf(r.leafText(), whole, 0, math.MaxInt32, pos)
 	case elPremierDate:
 		r.setDate(&v.TVShow.PremierDate, codeVideoInvalid, pos)
 	default:
@@ -185,7 +196,7 @@ func (r *Reader) setDate(field *Text, c code, pos int) {
 }
 
 // setScoped reads a list with the relationship attribute that says what it means.
-func (r *Reader) setScoped(field *Scoped, pos int) {
+func (r *Reader) setScoped(field *Scoped, known func(word []byte) bool, pos int) {
 	if !field.IsZero() {
 		r.report(codeElementRepeated, pos, r.tag.name)
 		r.skipElement()
@@ -196,15 +207,52 @@ func (r *Reader) setScoped(field *Scoped, pos int) {
 		r.report(codeVideoInvalid, pos, r.tag.name)
 	}
 	*field = Scoped{Relationship: relationship, Value: r.leafText()}
+	for word := range bytes.FieldsSeq(field.Value) {
+		if !known(word) {
+			r.report(codeVideoWord, min(pos, r.win.r), word)
+			return // one word tells enough
+		}
+	}
 }
 
-// numberOf takes a plain decimal number; anything else is reported and dropped.
-func (r *Reader) numberOf(text []byte, pos int) Number {
+// countryCode says whether a word has the form of an ISO 3166-1 alpha-2 code.
+func countryCode(word []byte) bool {
+	return len(word) == 2 && letter(word[0]) && letter(word[1])
+}
+
+// platformName says whether a word is one of the three that video:platform knows.
+func platformName(word []byte) bool {
+	switch string(bytes.ToLower(word)) {
+	case "web", "mobile", "tv":
+		return true
+	}
+	return false
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// numeral is the kind of number that a field takes.
+type numeral bool
+
+const (
+	whole   numeral = false
+	decimal numeral = true
+)
+
+// numberOf takes a plain decimal number from lo to hi; anything else is reported and dropped.
+func (r *Reader) numberOf(text []byte, kind numeral, lo, hi float64, pos int) Number {
 	if len(text) == 0 {
 		return nil
 	}
 	n, ok := appendNumber(r.canon[:0], text)
 	r.canon = n
+	if ok && kind == whole {
+		ok = bytes.IndexByte(n, '.') < 0
+	}
+	if ok {
+		f, err := strconv.ParseFloat(string(n), 64)
+		ok = err == nil && f >= lo && f <= hi
+	}
 	if !ok {
 		r.report(codeVideoInvalid, min(pos, r.win.r), text)
 		return nil
