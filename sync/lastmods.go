@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -40,7 +41,7 @@ func (r *run) lastmods(ctx context.Context, d *document, v *models.DocumentVersi
 		moves = compareLastmods(old, now, d.diff.kept*int64(len(picks))/d.diff.changed)
 		if moves.Shift != 0 {
 			v.LastmodShift = moves.Shift.Microseconds()
-			only := int64(onlyShifted(old, now))
+			only := int64(onlyShifted(old, now, moves.Shift))
 			d.diff.shifted = d.diff.changed * only / int64(len(picks))
 			d.diff.changed -= d.diff.shifted
 		}
@@ -79,8 +80,8 @@ func changedPicks(found *collection, add []pick, run int64) (picks []pick, keys 
 	return picks, keys
 }
 
-// onlyShifted counts pairs that differ in lastmod alone; both ascend by key.
-func onlyShifted(old, now []models.Declaration) int {
+// onlyShifted counts pairs that differ in lastmod alone, and there by the shift; both ascend by key.
+func onlyShifted(old, now []models.Declaration, shift time.Duration) int {
 	n, j := 0, 0
 	for i := range old {
 		for j < len(now) && bytes.Compare(now[j].Key[:], old[i].Key[:]) < 0 {
@@ -91,7 +92,8 @@ func onlyShifted(old, now []models.Declaration) int {
 		}
 		a, b := &old[i], &now[j]
 		samePriority := a.Priority == b.Priority || a.Priority != nil && b.Priority != nil && *a.Priority == *b.Priority
-		if a.Changefreq == b.Changefreq && samePriority && bytes.Equal(a.Extensions, b.Extensions) {
+		moved := a.Lastmod != nil && b.Lastmod != nil && b.Lastmod.Instant.Sub(a.Lastmod.Instant) == shift
+		if moved && a.Changefreq == b.Changefreq && samePriority && bytes.Equal(a.Extensions, b.Extensions) {
 			n++
 		}
 	}
