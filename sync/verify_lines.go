@@ -102,6 +102,22 @@ func (v *Verifier) LinesOf(ctx context.Context, site int64, keys []models.Key, f
 	return nil
 }
 
+// Evidence gives the lines of one page, none where nothing is known of it. It waits for no writer.
+func (v *Verifier) Evidence(ctx context.Context, site int64, key models.Key) (out []models.Canonical, err error) {
+	err = v.o.Store.Judged(ctx, site, models.CanonicalFilter{Unlisted: true, Limit: 1}, &key, nil, func(d *models.Dossier) error {
+		lines, err := v.linesOf(d, time.Time{})
+		for i := range lines {
+			c, err := canonicalOf(&lines[i])
+			if err != nil {
+				return err
+			}
+			out = append(out, *c)
+		}
+		return err
+	})
+	return out, err
+}
+
 func filterKeys(f models.CanonicalFilter) (source, target *models.Key, err error) {
 	for _, x := range []struct {
 		name, url string

@@ -11,6 +11,7 @@ import (
 	"github.com/sitemapd/sitemapd/internal/export"
 	"github.com/sitemapd/sitemapd/models"
 	syncer "github.com/sitemapd/sitemapd/sync"
+	"github.com/sitemapd/sitemapd/sync/canonical"
 	"github.com/sitemapd/sitemapd/sync/sitemap"
 )
 
@@ -19,9 +20,13 @@ func (d *daemon) dashboard(deps handlers.Deps) handlers.Deps {
 	deps.Reports, deps.Export = d.store, inventoryExport{}
 	deps.Discover = d.discover
 	deps.Preview = d.preview
+	deps.Evidence = d.pages.Evidence
 	deps.Advice = func(code string) (meaning, cost, advice, source string, ok bool) {
-		rule, ok := sitemap.RuleOf(code)
-		return rule.Meaning, rule.Cost, rule.Advice, rule.Source, ok
+		if rule, ok := sitemap.RuleOf(code); ok {
+			return rule.Meaning, rule.Cost, rule.Advice, rule.Source, true
+		}
+		kind, ok := canonical.FindingKindOf(code)
+		return kind.Meaning, "", kind.Do, "docs/canonical-findings.md, " + kind.Report, ok
 	}
 	return deps
 }

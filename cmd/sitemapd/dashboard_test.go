@@ -1,0 +1,109 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sitemapd/sitemapd/config"
+	"github.com/sitemapd/sitemapd/handlers"
+	"github.com/sitemapd/sitemapd/internal/sitetest"
+	"github.com/sitemapd/sitemapd/models/store"
+	"github.com/sitemapd/sitemapd/models/store/storetest"
+	syncer "github.com/sitemapd/sitemapd/sync"
+	"github.com/sitemapd/sitemapd/sync/canonical"
+	"github.com/sitemapd/sitemapd/sync/sitemap"
+)
+
+// verified is a small site that was read and whose pages were looked at.
+func verified(t *testing.T) (x exported, origin *sitetest.Site) {
+	t.Helper()
+	origin = sitetest.New(sitetest.Options{Posts: 3})
+	if err := origin.Listen("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = origin.Close() })
+	x = exported{database: storetest.SQLite(t), home: origin.URL()}
+	if code, _, errs := x.run(t, "sync", x.home); code != exitDone {
+		t.Fatalf("sync: exit %d\n%s", code, errs)
+	}
+	if code, _, errs := x.run(t, "verify", x.home, "--pace", "0s"); code != exitDone {
+		t.Fatalf("verify: exit %d\n%s", code, errs)
+	}
+	return x, origin
+}
+
+// served gives the HTTP side of a daemon on a database, as serve wires it; nothing runs behind it.
+func served(t *testing.T, database string) *httptest.Server {
+	t.Helper()
+	s, err := store.Open(t.Context(), database, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	a := &app{config: config.Default(), log: slog.New(slog.DiscardHandler)}
+	d := &daemon{app: a, store: s, client: a.client()}
+	t.Cleanup(d.client.Close)
+	if d.engine, err = a.engine(s, d.client, syncer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if d.pages, err = a.verifier(s, d.client, d.engine); err != nil {
+		t.Fatal(err)
+	}
+	server, err := handlers.New(d.dashboard(d.deps(prometheus.NewRegistry())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := httptest.NewServer(server)
+	t.Cleanup(h.Close)
+	return h
+}
+
+func get(t *testing.T, h *httptest.Server, path string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/html")
+	r, err := h.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	var text strings.Builder
+	if err := r.Write(&text); err != nil || r.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v\n%s", path, r.Status, err, text.String())
+	}
+	return text.String()
+}
+
+func TestDashboard_ShowsThePagesCanonicalEvidence(t *testing.T) {
+	t.Parallel()
+	x, origin := verified(t)
+	h := served(t, x.database)
+	post := origin.PostURL(origin.PublishedPosts()[0])
+	body := get(t, h, "/sites/1/page?url="+url.QueryEscape(post))
+	for _, want := range []string{"Canonical evidence", "html_link_element", "E1", "0.98", "source_document", "ended_by"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page screen does not say %q", want)
+		}
+	}
+}
+
+func TestDashboard_AdvisesOnEveryFindingOnPages(t *testing.T) {
+	t.Parallel()
+	deps := (&daemon{app: &app{}, pages: nil}).dashboard(handlers.Deps{})
+	for _, k := range canonical.FindingKinds() {
+		meaning, _, advice, source, ok := deps.Advice(k.Code)
+		_, shared := sitemap.RuleOf(k.Code)
+		if !ok || meaning == "" || advice == "" || source == "" || !shared && !strings.HasSuffix(source, k.Report) {
+			t.Errorf("%s: %q %q %q %v", k.Code, meaning, advice, source, ok)
+		}
+	}
+}
