@@ -26,7 +26,7 @@ func (s *Store) PurgeSite(ctx context.Context, id int64) error {
 		return fmt.Errorf("purge site %d: remove it first: %w", id, models.ErrConflict)
 	}
 	tables := []string{"declarations", "removals", "findings", "document_versions", "documents", "touched", "runs", "triggers", "deliveries",
-		"expectations", "hook_keys"}
+		"expectations", "hook_keys", "published_posts", "plugin_inventories"}
 	if !s.mysql() {
 		tables = append(tables, "page_documents")
 	}
@@ -48,7 +48,7 @@ func (s *Store) purge(ctx context.Context, table string, id int64) error {
 	if !s.mysql() {
 		key, known := map[string]string{
 			"declarations": "document, url_key, from_run", "page_documents": "url_key, document", "removals": "url_key, from_run, valid_from",
-			"findings": "document, from_run, seq", "document_versions": "document, from_run",
+			"findings": "document, from_run, seq", "document_versions": "document, from_run", "published_posts": "post_id, from_run",
 		}[table]
 		text = fmt.Sprintf("DELETE FROM %s WHERE site_id = ?", table)
 		if known {

@@ -31,6 +31,9 @@ func (s *Store) sweep(ctx context.Context, lease models.Lease, siteID int64) err
 			return fmt.Errorf("sweep document %d: %w", document, err)
 		}
 	}
+	if err := s.sweepPublished(ctx, lease, siteID, seen); err != nil {
+		return err
+	}
 	s.index.forget(siteID)
 	return s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
 		for _, text := range []string{

@@ -48,6 +48,8 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Listed_IsWhatAllDocumentsSayAtARun", listed},
 		{"Triggers_AreKeptAndServedOnce", triggers},
 		{"Expectations_AreSuperseded", expectations},
+		{"Published_IsASourceOfItsOwn", published},
+		{"Published_OfADeadRunIsSwept", publishedSwept},
 		{"Access_TokensAccountsKeysAndDeliveries", access},
 	} {
 		t.Run(test.name, func(t *testing.T) {
