@@ -30,6 +30,8 @@ var calls = []struct {
 	{name: "get-site", method: "GET", path: "/sites/1"},
 	{name: "add-site", method: "POST", path: "/sites", body: `{"home":"https://new.example/","schedule":"0 * * * *"}`, status: 201},
 	{name: "change-site", method: "PATCH", path: "/sites/1", body: `{"paused":true}`},
+	{name: "get-site-settings", method: "GET", path: "/sites/1/settings"},
+	{name: "change-site-settings", method: "PATCH", path: "/sites/1/settings", body: `{"hosts":["CDN.example.com"],"confirm_after":"90s","username":"u","password":"p"}`},
 	{name: "remove-site", method: "DELETE", path: "/sites/1", status: 204},
 	{name: "list-urls", method: "GET", path: "/sites/1/urls?state=all&page_size=1&include=total"},
 	{name: "page-history", method: "GET", path: "/sites/1/history?url=https://example.com/a/"},

@@ -52,6 +52,8 @@ type Deps struct {
 	Evidence func(ctx context.Context, siteID int64, key models.Key) ([]models.Canonical, error)
 	// CheckSchedule says why a cron specification with its time zone is refused, and when it fires next; optional.
 	CheckSchedule func(spec, zone string) (next []time.Time, err error)
+	// Defaults is what holds where a site's schedule, time zone or settings are empty.
+	Defaults models.Site
 	// Ready reports whether the database answers and its schema is the one expected.
 	Ready func(ctx context.Context) error
 

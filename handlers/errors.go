@@ -41,6 +41,7 @@ var problemTypes = map[int]string{
 	http.StatusNotFound:              "/problems/not-found",
 	http.StatusMethodNotAllowed:      "/problems/method-not-allowed",
 	http.StatusConflict:              "/problems/conflict",
+	http.StatusPreconditionFailed:    "/problems/precondition-failed",
 	http.StatusRequestEntityTooLarge: "/problems/too-large",
 	http.StatusUnsupportedMediaType:  "/problems/unsupported-encoding",
 	http.StatusUnprocessableEntity:   "/problems/invalid",

@@ -27,6 +27,7 @@ type store struct {
 	SitesFunc           func() ([]models.Site, error)
 	AddSiteFunc         func(models.Site) (models.Site, error)
 	SaveSiteFunc        func(models.Site) error
+	ChangeSiteFunc      func(int64, func(*models.Site) error) (models.Site, error)
 	RemoveSiteFunc      func(int64) error
 	PagesFunc           func(siteID int64, f models.PageFilter, fn func(*models.Page) error) error
 	CountPagesFunc      func(siteID int64, f models.PageFilter) (int64, error)
@@ -73,7 +74,17 @@ func (s *store) AddSite(_ context.Context, site models.Site) (models.Site, error
 	return s.AddSiteFunc(site)
 }
 func (s *store) SaveSite(_ context.Context, site models.Site) error { return s.SaveSiteFunc(site) }
-func (s *store) RemoveSite(_ context.Context, id int64) error       { return s.RemoveSiteFunc(id) }
+func (s *store) ChangeSite(_ context.Context, id int64, change func(*models.Site) error) (models.Site, error) {
+	if s.ChangeSiteFunc != nil {
+		return s.ChangeSiteFunc(id, change)
+	}
+	site := exampleSite
+	if err := change(&site); err != nil {
+		return models.Site{}, err
+	}
+	return site, s.SaveSite(context.Background(), site)
+}
+func (s *store) RemoveSite(_ context.Context, id int64) error { return s.RemoveSiteFunc(id) }
 
 func (s *store) Pages(_ context.Context, siteID int64, f models.PageFilter, fn func(*models.Page) error) error {
 	if s.PagesFunc == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -18,6 +17,8 @@ type siteStore interface {
 	Sites(ctx context.Context) ([]models.Site, error)
 	AddSite(ctx context.Context, site models.Site) (models.Site, error)
 	SaveSite(ctx context.Context, site models.Site) error
+	// ChangeSite edits a site in one transaction; change may be called again with a fresh copy.
+	ChangeSite(ctx context.Context, id int64, change func(*models.Site) error) (models.Site, error)
 	RemoveSite(ctx context.Context, id int64) error
 }
 
@@ -37,54 +38,6 @@ func (s *Server) site(ctx context.Context, in SiteInput) (models.Site, error) {
 		return models.Site{}, notFound("site")
 	}
 	return site, err
-}
-
-// siteBody is what may be said of a site when it is added or changed; what is left out stays as it is.
-type siteBody struct {
-	_        struct{} `additionalProperties:"false"`
-	Name     *string  `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Unique; the host when left out."`
-	Home     *string  `json:"home,omitempty" format:"uri" maxLength:"2048" doc:"Home page; its sitemaps are found from it."`
-	Roots    []string `json:"roots,omitempty" maxItems:"100" doc:"Sitemaps to start from instead of those found."`
-	Schedule *string  `json:"schedule,omitempty" maxLength:"200" doc:"Cron specification with five fields; empty for none." example:"*/15 * * * *"`
-	TimeZone *string  `json:"time_zone,omitempty" maxLength:"100" doc:"IANA name; UTC when empty." example:"Europe/Berlin"`
-	Paused   *bool    `json:"paused,omitempty" doc:"A paused site is neither scheduled nor woken by hooks."`
-}
-
-func (b *siteBody) apply(s *Server, site *models.Site) error {
-	if b.Name != nil {
-		site.Name = strings.TrimSpace(*b.Name)
-	}
-	if b.Home != nil {
-		if !isWebURL(*b.Home) {
-			return models.Invalid("body.home", "for example https://example.com/", "want an absolute http or https URL")
-		}
-		site.Home = *b.Home
-	}
-	if len(b.Roots) > 0 {
-		site.Roots = nil
-		for _, root := range b.Roots {
-			if !isWebURL(root) {
-				return models.Invalid("body.roots", "for example https://example.com/wp-sitemap.xml", "want absolute http or https URLs")
-			}
-			site.Roots = append(site.Roots, models.Root{URL: root, Discovery: "direct_URL"})
-		}
-		site.Root = site.Roots[0].URL
-	}
-	if b.TimeZone != nil {
-		site.TimeZone = *b.TimeZone
-	}
-	if b.Schedule != nil {
-		site.Schedule = strings.TrimSpace(*b.Schedule)
-	}
-	if b.Paused != nil {
-		site.Paused = *b.Paused
-	}
-	if site.Schedule != "" && s.deps.CheckSchedule != nil {
-		if _, err := s.deps.CheckSchedule(site.Schedule, site.TimeZone); err != nil {
-			return models.Invalid("body.schedule", "five fields, for example */15 * * * *", "%s", err.Error())
-		}
-	}
-	return nil
 }
 
 // Probe is what looking for the sitemaps of a home page gave, each try with its result.
@@ -139,6 +92,9 @@ func (s *Server) newSite(ctx context.Context, body *siteBody) (models.Site, erro
 		site.Name = u.Host
 	}
 	site.CreatedAt = s.deps.Now().UTC()
+	if !site.Paused {
+		site.NextDue = &site.CreatedAt // its first run does not wait for the schedule
+	}
 	return site, nil
 }
 
@@ -200,22 +156,6 @@ func (s *Server) siteRoutes() {
 	})
 
 	register(s, ScopeWrite, huma.Operation{
-		OperationID: "change-site", Method: "PATCH", Path: "/sites/{site}", Tags: tags, Summary: "Change a site's settings", Errors: []int{404, 409, 422},
-	}, func(ctx context.Context, in *struct {
-		SiteInput
-		Body siteBody
-	}) (*jsonOut[models.Site], error) {
-		site, err := s.site(ctx, in.SiteInput)
-		if err != nil {
-			return nil, err
-		}
-		if err := in.Body.apply(s, &site); err != nil {
-			return nil, err
-		}
-		return &jsonOut[models.Site]{site}, s.deps.Sites.SaveSite(ctx, site)
-	})
-
-	register(s, ScopeWrite, huma.Operation{
 		OperationID: "remove-site", Method: "DELETE", Path: "/sites/{site}", Tags: tags, Summary: "Stop following a site",
 		Description: "Its rows are hidden, not erased.", DefaultStatus: 204, Errors: []int{404},
 	}, func(ctx context.Context, in *SiteInput) (*struct{}, error) {
@@ -225,6 +165,7 @@ func (s *Server) siteRoutes() {
 		}
 		return nil, s.deps.Sites.RemoveSite(ctx, site.ID)
 	})
+	s.siteSettingsRoutes()
 }
 
 func (s *Server) probeRoutes() {

@@ -37,4 +37,5 @@ type SiteSettings struct {
 	MaxWait      time.Duration `json:"max_wait,omitempty"`      // coalescing: longest wait since the first hook
 	Username     string        `json:"username,omitempty"`      // basic auth for a staging site
 	Password     string        `json:"-"`
+	PublicBadges bool          `json:"public_badges,omitempty"` // badges are shown to everybody
 }

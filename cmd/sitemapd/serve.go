@@ -253,6 +253,8 @@ func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 			site, probe, err := syncer.Discover(ctx, d.client, url, all)
 			return site, probeOf(probe), err
 		},
+		Defaults: models.Site{Schedule: c.Sync.Schedule, TimeZone: c.Sync.TimeZone, Settings: models.SiteSettings{ConfirmAfter: c.Sync.ConfirmAfter,
+			ReleaseAfter: c.Sync.ReleaseAfter, Quiet: c.Sync.Quiet, MaxWait: c.Sync.MaxWait}},
 		Ready:     s.Ping,
 		OpenLocal: c.HTTP.OpenLocal, PublicURL: c.PublicURL, TrustedProxies: c.HTTP.TrustedProxies,
 		UserHeader: c.HTTP.UserHeader, RatePerMinute: c.HTTP.RatePerMinute,

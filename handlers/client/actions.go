@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,14 +13,45 @@ import (
 	"github.com/sitemapd/sitemapd/models"
 )
 
-// Settings of a site, for AddSite and ChangeSite; nil and empty ones stay as they are.
+// Settings of a site, for AddSite, ChangeSite and ChangeSiteSettings; nil and empty ones stay as they are. Durations are
+// texts such as 90s, an empty text is the daemon's own.
 type Settings struct {
-	Name     *string  `json:"name,omitempty"`
-	Home     *string  `json:"home,omitempty"`
-	Roots    []string `json:"roots,omitempty"`
-	Schedule *string  `json:"schedule,omitempty"`
-	TimeZone *string  `json:"time_zone,omitempty"`
-	Paused   *bool    `json:"paused,omitempty"`
+	Name         *string   `json:"name,omitempty"`
+	Home         *string   `json:"home,omitempty"`
+	Roots        []string  `json:"roots,omitempty"`
+	Hosts        *[]string `json:"hosts,omitempty"`
+	Schedule     *string   `json:"schedule,omitempty"`
+	TimeZone     *string   `json:"time_zone,omitempty"`
+	Paused       *bool     `json:"paused,omitempty"`
+	ConfirmAfter *string   `json:"confirm_after,omitempty"`
+	ReleaseAfter *string   `json:"release_after,omitempty"`
+	Quiet        *string   `json:"quiet,omitempty"`
+	MaxWait      *string   `json:"max_wait,omitempty"`
+	Username     *string   `json:"username,omitempty"`
+	Password     *string   `json:"password,omitempty"`
+	PublicBadges *bool     `json:"public_badges,omitempty"`
+}
+
+// SiteSettings is what is set of a site, with the daemon's own where it is empty. ETag names this version of it.
+type SiteSettings struct {
+	ID           int64             `json:"id"`
+	Name         string            `json:"name"`
+	Home         string            `json:"home"`
+	Roots        []string          `json:"roots"`
+	Hosts        []string          `json:"hosts"`
+	Schedule     string            `json:"schedule"`
+	TimeZone     string            `json:"time_zone"`
+	Paused       bool              `json:"paused"`
+	ConfirmAfter string            `json:"confirm_after"`
+	ReleaseAfter string            `json:"release_after"`
+	Quiet        string            `json:"quiet"`
+	MaxWait      string            `json:"max_wait"`
+	Username     string            `json:"username"`
+	HasPassword  bool              `json:"has_password"`
+	PublicBadges bool              `json:"public_badges"`
+	Next         []time.Time       `json:"next"`
+	Defaults     map[string]string `json:"defaults"`
+	ETag         string            `json:"-"`
 }
 
 // Accepted says that a request to look is stored; a run that starts after it serves it.
@@ -57,6 +90,35 @@ func (c *Client) AddSite(ctx context.Context, settings Settings) (models.Site, e
 // ChangeSite changes what settings say.
 func (c *Client) ChangeSite(ctx context.Context, name string, settings Settings) (models.Site, error) {
 	return answer[models.Site](ctx, c, http.MethodPatch, site(name), nil, nil, settings)
+}
+
+// GetSiteSettings gives what is set of a site.
+func (c *Client) GetSiteSettings(ctx context.Context, name string) (SiteSettings, error) {
+	return c.settings(ctx, http.MethodGet, name, "", nil)
+}
+
+// ChangeSiteSettings changes what settings say. ifMatch, the ETag of a reading, refuses a change when somebody else made
+// one since (a Problem with status 412); empty for no such check.
+func (c *Client) ChangeSiteSettings(ctx context.Context, name, ifMatch string, settings Settings) (SiteSettings, error) {
+	return c.settings(ctx, http.MethodPatch, name, ifMatch, settings)
+}
+
+func (c *Client) settings(ctx context.Context, method, name, ifMatch string, body any) (SiteSettings, error) {
+	header := http.Header{}
+	if ifMatch != "" {
+		header.Set("If-Match", ifMatch)
+	}
+	var out SiteSettings
+	response, err := c.open(ctx, method, site(name)+"/settings", nil, header, body)
+	if err != nil {
+		return out, err
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&out); err != nil {
+		return out, fmt.Errorf("read the settings of %s: %w", name, err)
+	}
+	out.ETag = response.Header.Get("ETag")
+	return out, nil
 }
 
 // RemoveSite stops following a site; its history is kept.

@@ -218,7 +218,8 @@ func sitesOf(rows []siteRow) ([]models.Site, error) {
 	return sites, nil
 }
 
-// SaveSite stores what an operator chose for a site: everything but runs, counts and creation.
+// SaveSite stores what an operator chose for a site: everything but runs, counts and creation. Who edits one that others
+// may edit too uses ChangeSite.
 func (s *Store) SaveSite(ctx context.Context, site models.Site) error {
 	if err := completeSite(&site); err != nil {
 		return err
@@ -235,8 +236,7 @@ func (s *Store) SaveSite(ctx context.Context, site models.Site) error {
 		if known == 0 {
 			return notFound("site", site.ID)
 		}
-		return tx.Model(&row).Select("name", "name_key", "home", "home_key", "root", "root_key", "roots", "schedule",
-			"time_zone", "paused", "settings", "password", "next_due").Updates(&row).Error
+		return saveSite(tx, &row)
 	})
 	if duplicate(err) {
 		return fmt.Errorf("save site %s: there is another one with this name or root: %w", site.Name, models.ErrConflict)

@@ -15,6 +15,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 	}{
 		{"Sites_AreFoundByWhatPeopleCallThem", sites},
 		{"Sites_KeepWhatOperatorsChose", siteSettings},
+		{"Sites_AreChangedByTwoAtOnce", changedSites},
 		{"DueSites_ComeByTimeAndByTriggers", dueSites},
 		{"Sites_ThatDoNotFitAreRefused", refusedSites},
 		{"Purge_TakesEverythingOfOneSite", purge},

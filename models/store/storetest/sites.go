@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,6 +95,57 @@ func siteSettings(t *testing.T, open func() *store.Store) {
 	}
 	if err := s.SaveSite(ctx, models.Site{ID: 999, Root: "https://z.example/"}); !errors.Is(err, models.ErrNotFound) {
 		t.Errorf("saving an unknown site = %v", err)
+	}
+}
+
+// changedSites: two who change different things at once both get their way, whatever the runs do meanwhile.
+func changedSites(t *testing.T, open func() *store.Store) {
+	s, other, ctx := open(), open(), t.Context()
+	site, err := s.AddSite(ctx, models.Site{Name: "x", Root: "https://x.example/a.xml", Settings: models.SiteSettings{Hosts: []string{"y.example"}, Password: "p"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AddSite(ctx, models.Site{Name: "z", Root: "https://z.example/"}); err != nil {
+		t.Fatal(err)
+	}
+	const each = 10
+	var group sync.WaitGroup
+	for _, work := range []struct {
+		s      *store.Store
+		change func(*models.Site) error
+	}{
+		{s, func(x *models.Site) error { x.Settings.Hosts = append(x.Settings.Hosts, "more.example"); return nil }},
+		{other, func(x *models.Site) error { x.Settings.Quiet += time.Second; return nil }},
+	} {
+		group.Go(func() {
+			for range each {
+				if _, err := work.s.ChangeSite(ctx, site.ID, work.change); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	got, err := s.Site(ctx, site.ID)
+	if err != nil || len(got.Settings.Hosts) != each+1 || got.Settings.Quiet != each*time.Second || got.Settings.Password != "p" {
+		t.Errorf("after %d changes by each of two: %+v, %v", each, got.Settings, err)
+	}
+	stop := errors.New("stop")
+	if _, err := s.ChangeSite(ctx, site.ID, func(x *models.Site) error { x.Name = "never"; return stop }); !errors.Is(err, stop) {
+		t.Errorf("a change that was given up = %v", err)
+	}
+	if _, err := s.ChangeSite(ctx, site.ID, func(x *models.Site) error { x.Name = "z"; return nil }); !errors.Is(err, models.ErrConflict) {
+		t.Errorf("another one's name = %v, want a conflict", err)
+	}
+	if _, err := s.ChangeSite(ctx, 999, func(*models.Site) error { return nil }); !errors.Is(err, models.ErrNotFound) {
+		t.Errorf("an unknown site = %v", err)
+	}
+	changed, err := s.ChangeSite(ctx, site.ID, func(x *models.Site) error { x.ID, x.Live, x.CurrentRun, x.Paused = 7, 9, 9, true; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Paused = true; cmp.Diff(got, changed) != "" {
+		t.Errorf("only settings may be changed (-want +got):\n%s", cmp.Diff(got, changed))
 	}
 }
 
