@@ -137,7 +137,7 @@ func (s *Store) SaveExpectations(ctx context.Context, all []models.Expectation) 
 					return err
 				}
 			}
-			return nil
+			return expiredEvent(tx, part)
 		})
 		if err != nil {
 			return fmt.Errorf("save expectations: %w", err)

@@ -252,7 +252,12 @@ func (s *Store) rule(ctx context.Context, siteID int64, keys []models.Key, rulin
 		if err := splitRulings(tx, cases().Where("valid_from < ? AND ruling <> 0 AND ruled_run < ?", site.CurrentRun, site.CurrentRun), site.CurrentRun); err != nil {
 			return err
 		}
-		err := cases().Updates(map[string]any{"ruling": ruling, "ruled_run": site.CurrentRun, "ruled_at": now()}).Error
+		var urls []string
+		if err := cases().Where("valid_from <= ?", site.CurrentRun).Order("url_key").Limit(eventPages).Pluck("url", &urls).Error; err != nil {
+			return err
+		}
+		at := now()
+		err := cases().Updates(map[string]any{"ruling": ruling, "ruled_run": site.CurrentRun, "ruled_at": at}).Error
 		if err != nil {
 			return err
 		}
@@ -260,7 +265,10 @@ func (s *Store) rule(ctx context.Context, siteID int64, keys []models.Key, rulin
 		if ruling == rejected {
 			change = n
 		}
-		return tx.Exec("UPDATE sites SET live = live + ? WHERE id = ?", change, siteID).Error
+		if err := tx.Exec("UPDATE sites SET live = live + ? WHERE id = ?", change, siteID).Error; err != nil || n == 0 {
+			return err
+		}
+		return ruledEvent(tx, &site, urls, n, ruling, at)
 	})
 	return n, err
 }

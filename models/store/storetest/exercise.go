@@ -52,6 +52,12 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Published_IsASourceOfItsOwn", published},
 		{"Published_OfADeadRunIsSwept", publishedSwept},
 		{"Access_TokensAccountsKeysAndDeliveries", access},
+		{"Events_AreNumberedInTheOrderOfCommits", eventOrder},
+		{"Events_OfARunAreStoredOnce", runEvents},
+		{"Events_OfRulingsAndExpectations", siteEvents},
+		{"Channels_KeepWhatOperatorsChose", channels},
+		{"Channels_AreQueuesWithOneWorker", queues},
+		{"Alerts_OpenOnceAndResolve", alerts},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
