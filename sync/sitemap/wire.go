@@ -77,7 +77,10 @@ type layer struct {
 	err      error // what ended it before its end: io.ErrUnexpectedEOF, or damage
 }
 
+// reset begins a document with an inflater of its own: the library keeps its code tables from one stream to the next,
+// and a damaged one that declares an empty tree is then decoded with those of the document before.
 func (l *layer) reset(src *bufio.Reader) {
+	l.gz = gzip.Reader{}
 	l.src, l.started, l.done, l.members, l.trailing, l.err = src, false, false, 0, 0, nil
 }
 
