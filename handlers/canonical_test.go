@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -90,5 +91,71 @@ func TestAudit_IsPagedAndComesAsCSV(t *testing.T) {
 	}
 	if n := strings.Count(text(t, f.request("GET", "/api/v1/sites/1/canonical?format=ndjson", "", "Authorization", "Bearer "+f.token)), "\n"); n != 1 {
 		t.Errorf("%d lines", n)
+	}
+}
+
+// audits says one word wherever a text is kept, and keeps mutes.
+type audits struct {
+	word  string
+	muted *[]models.Mute
+}
+
+func (a audits) Verification(context.Context, int64) (models.Verification, error) {
+	since := now.Add(-3 * time.Hour)
+	return models.Verification{At: now, Pages: 4, Verified: 3, Statuses: map[string]int64{"validated": 3, "unknown": 1}, Resolutions: map[string]int64{"self": 2, "loop": 1, "none": 1},
+		Conflicts: map[string]int64{"html_vs_http": 1}, Waiting: map[string]int64{"hook": 0, "clock": 1}, Due: 1, OldestDue: &since, Host: a.word, Budget: 2000, Spent: 17,
+		GraphAudit: &models.GraphAudit{At: since, Seconds: 0.5, URLs: 3, Differences: 1, Examples: []string{a.word}}}, nil
+}
+
+func (a audits) Incidents(context.Context, int64, time.Time) ([]models.Incident, error) {
+	text, _ := json.Marshal([]string{a.word})
+	return []models.Incident{{StartedAt: now, LastSeen: now, What: a.word, Pages: 60, Looked: 70, Examples: text}}, nil
+}
+
+func (a audits) Mutes(context.Context, int64) ([]models.Mute, error) {
+	return append([]models.Mute{{Code: "canonical-relative", Place: a.word, Note: a.word, CreatedAt: now}}, *a.muted...), nil
+}
+
+func (a audits) Mute(_ context.Context, _ int64, m models.Mute) (models.Mute, error) {
+	if m.Code != "og-url-differs" {
+		return m, models.Invalid("code", "", "no such finding")
+	}
+	m.CreatedAt = now
+	*a.muted = append(*a.muted, m)
+	return m, nil
+}
+
+func (a audits) Unmute(_ context.Context, _ int64, m models.Mute) error {
+	if m.Code != "og-url-differs" {
+		return models.ErrNotFound
+	}
+	*a.muted = nil
+	return nil
+}
+
+// What is muted and heard again in the dashboard reaches the store as it was chosen, and only with the right to write.
+func TestDashboard_MutesAndUnmutes(t *testing.T) {
+	t.Parallel()
+	kept := new([]models.Mute)
+	f := newFixture(t, rich, func(f *fixture) { f.deps.Audits = audits{"absent", kept} })
+	post := func(token, body string) *http.Response {
+		return f.request("POST", "/sites/1/mutes", body, "Authorization", "Bearer "+token, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+	}
+	wantStatus(t, post(f.token, "code=og-url-differs&place=/{slug}/&days=30"), http.StatusSeeOther)
+	if until := now.AddDate(0, 0, 30); len(*kept) != 1 || (*kept)[0].Place != "/{slug}/" || !(*kept)[0].Until.Equal(until) {
+		t.Errorf("%+v", *kept)
+	}
+	wantStatus(t, post(f.token, "code=og-url-differs&days=soon"), http.StatusBadRequest)
+	wantStatus(t, post(f.token, "code=nonsense&days=1"), http.StatusBadRequest)
+	wantStatus(t, post(f.token, "decision=unmute&code=og-url-differs&place=/{slug}/"), http.StatusSeeOther)
+	if len(*kept) != 0 {
+		t.Errorf("%+v", *kept)
+	}
+	wantStatus(t, post(f.token, "decision=unmute&code=nonsense"), http.StatusNotFound)
+	page := text(t, f.get("/sites/1/canonical", "Accept", "text/html"))
+	for _, want := range []string{"of 4 pages verified", "of 2,000 looks spent today", "html_vs_http", "sitemap-lists-noindex", "60 of 70 pages", "canonical-relative", "for ever"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the screen does not say %q", want)
+		}
 	}
 }

@@ -116,6 +116,21 @@ func TestClient_UnderstandsTheServer(t *testing.T) {
 		t.Errorf("%+v", token)
 	}
 	must(c.RevokeToken(ctx, 1))
+	v, err := c.GetVerification(ctx, "1")
+	if must(err); v.Verified != 3 || v.QueueAge() != 3*time.Hour {
+		t.Errorf("%+v", v)
+	}
+	if all, err := c.ListIncidents(ctx, "1", "2026-11-01T00:00:00Z"); err != nil || len(all) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	m, err := c.Mute(ctx, "1", models.Mute{Code: "og-url-differs", Place: "/{slug}/", Until: &v.At})
+	if must(err); m.CreatedAt.IsZero() || m.Until == nil {
+		t.Errorf("%+v", m)
+	}
+	if all, err := c.ListMutes(ctx, "1"); err != nil || len(all) != 2 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	must(c.Unmute(ctx, "1", "og-url-differs", "/{slug}/"))
 	for name, n := range map[string]int{
 		"documents": len(collect(t, c.ListDocuments(ctx, "1", nil))), "versions": len(collect(t, c.DocumentHistory(ctx, "1", 2))), "findings": len(collect(t, c.ListFindings(ctx, "1", nil))),
 		"held": len(collect(t, c.ListHeld(ctx, "1"))), "deliveries": len(collect(t, c.ListDeliveries(ctx, "1", ""))), "expectations": len(collect(t, c.ListExpectations(ctx, "1"))),

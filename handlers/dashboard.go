@@ -42,6 +42,8 @@ func (s *Server) pageRoutes() error {
 	e.GET("/sites/:site/documents", s.documentsPage, read)
 	e.GET("/sites/:site/documents/:document", s.documentPage, read)
 	e.GET("/sites/:site/findings", s.findingsPage, read)
+	e.GET("/sites/:site/canonical", s.canonicalPage, read)
+	e.POST("/sites/:site/mutes", s.mutePage, write)
 	e.GET("/sites/:site/held", s.heldPage, read)
 	e.POST("/sites/:site/held", s.decidePage, write)
 	e.GET("/sites/:site/reports", s.reportsPage, read)
@@ -87,6 +89,7 @@ var done = map[string]string{
 	"started": "Stored: a run that starts from now on serves it.", "stopped": "The run was asked to stop.", "added": "The site is followed; its first run begins.",
 	"decided": "Decided. What was approved goes with the next run that misses it too.", "saved": "Saved.", "replayed": "Stored once more: the next run serves it.",
 	"revoked": "The token is not valid any more.", "removed": "The site is not followed any more.",
+	"muted": "Kept out of reports until then.", "unmuted": "Heard again.",
 }
 
 // show renders a page for whoever asks.

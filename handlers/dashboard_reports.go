@@ -31,7 +31,9 @@ const (
 type reportCache struct {
 	groups kept[[]models.FindingGroup]
 	points kept[[]models.RunPoint]
-	ages   ageCounts
+	// verified are counts of pages by what is known of their canonical URL.
+	verified kept[models.Verification]
+	ages     ageCounts
 }
 
 // kept holds one answer of each site for as long as the run is the same and it is young enough.

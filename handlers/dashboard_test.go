@@ -78,6 +78,7 @@ func poisoned(f *fixture, bad string) {
 		counts: func() (models.LastmodCounts, error) { return models.LastmodCounts{At: make([]int64, 6)}, nil },
 	}
 	f.deps.Advice = func(string) (string, string, string, string, bool) { return bad, bad, bad, bad, true }
+	f.deps.Canonical, f.deps.Audits = evidence{}, audits{bad, new([]models.Mute)}
 	f.deps.Evidence = func(context.Context, int64, models.Key) ([]models.Canonical, error) {
 		raw, _ := json.Marshal(map[string]string{bad: bad})
 		return []models.Canonical{{SourceURL: bad, CanonicalURL: bad, Method: bad, Status: bad, Reason: bad, Rule: bad, FinalURL: bad, Resolution: bad, Signals: raw, Validation: raw}}, nil
@@ -90,7 +91,7 @@ func poisoned(f *fixture, bad string) {
 var dashboardPages = []string{
 	"/", "/sites/1", "/sites/1/urls", "/sites/1/page?url=https://example.com/a", "/sites/1/changes", "/sites/1/runs/7", "/sites/1/documents",
 	"/sites/1/findings", "/sites/1/findings?code=x", "/sites/1/held", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/runs",
-	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
+	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
 }
 
 func TestDashboard_HostileTextNeverBecomesMarkup(t *testing.T) {

@@ -29,6 +29,7 @@ type Deps struct {
 	Deliveries   deliveryStore    // optional: without it, rejected deliveries are kept in memory only
 	Expectations expectationStore // optional
 	Canonical    canonicalReader  // optional
+	Audits       auditKeeper      // optional: state of verification, incidents, mutes
 	Tokens       tokenStore       // optional: without it, no bearer token is valid
 	Accounts     accountStore     // optional: without it, nobody can log in
 

@@ -122,7 +122,7 @@ func rich(f *fixture) {
 			{Trigger: 8, URL: page.URL, Kind: models.ExpectListed, OpenedAt: now, NextCheck: &served, Outcome: models.OutcomeOpen},
 		}, nil
 	}
-	f.deps.Canonical = evidence{}
+	f.deps.Canonical, f.deps.Audits = evidence{}, audits{word: "absent", muted: new([]models.Mute)}
 	f.store.RotateHookKeyFunc = func(int64, time.Duration) (models.HookKey, error) {
 		return models.HookKey{ID: "key-2", Secret: "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", NotBefore: now, NotAfter: now.Add(time.Hour)}, nil
 	}

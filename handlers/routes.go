@@ -51,6 +51,7 @@ func (s *Server) routes() error {
 	s.deliveryRoutes()
 	s.expectationRoutes()
 	s.canonicalRoutes()
+	s.auditKeeperRoutes()
 	s.tokenRoutes()
 	if err := s.docsRoutes(api); err != nil {
 		return err

@@ -233,7 +233,7 @@ func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 	s, c := d.store, d.config
 	return handlers.Deps{
 		Sites: s, Pages: s, Changes: s, Runs: s, Documents: s, Findings: s, Removals: s, Triggers: s, HookKeys: s,
-		Tokens: s, Accounts: s, Deliveries: s, Expectations: s, Canonical: d.pages,
+		Tokens: s, Accounts: s, Deliveries: s, Expectations: s, Canonical: d.pages, Audits: d.pages,
 		Engine: daemonEngine{d}, Registry: registry, Log: d.log, Version: version(),
 		KeyFor: func(raw string) (models.Key, error) {
 			u, problem := weburl.Parse(nil, []byte(raw))

@@ -18,7 +18,6 @@ import (
 	syncer "github.com/sitemapd/sitemapd/sync"
 	"github.com/sitemapd/sitemapd/sync/canonical"
 	"github.com/sitemapd/sitemapd/sync/fetch"
-	"github.com/sitemapd/sitemapd/sync/weburl"
 )
 
 // verifier wires what looks at pages.
@@ -282,7 +281,7 @@ func (a *app) report(ctx context.Context, s *store.Store, site models.Site, r *r
 	case what == "mutes":
 		return a.reportMutes(ctx, s, site)
 	case (what == "mute" || what == "unmute") && len(args) > 1 && len(args) < 4:
-		return a.mute(ctx, s, site, r, what == "mute", args[1:])
+		return a.mute(ctx, v, site, r, what == "mute", args[1:])
 	}
 	return usage("report SITE %s: want groups, incidents, mutes, mute CODE [PLACE] or unmute CODE [PLACE]", strings.Join(args, " "))
 }
@@ -346,33 +345,24 @@ func (a *app) reportMutes(ctx context.Context, s *store.Store, site models.Site)
 	return out.close()
 }
 
-func (a *app) mute(ctx context.Context, s *store.Store, site models.Site, r *reportFlags, on bool, args []string) error {
+func (a *app) mute(ctx context.Context, v *syncer.Verifier, site models.Site, r *reportFlags, on bool, args []string) error {
 	m := models.Mute{Code: args[0], Note: r.note}
-	if _, ok := canonical.FindingKindOf(m.Code); !ok {
-		return usage("%q: no such finding; docs/canonical-findings.md lists them", m.Code)
-	}
 	if len(args) > 1 {
 		m.Place = args[1]
-		if !strings.HasPrefix(m.Place, "/") {
-			u, problem := weburl.Parse(nil, []byte(withScheme(m.Place)))
-			if problem != weburl.None {
-				return usage("%q is neither a page nor a path template", m.Place)
-			}
-			m.Place, m.Key = string(u.Wire), models.Key(u.Key())
+	}
+	if !on {
+		err := v.Unmute(ctx, site.ID, m)
+		if errors.Is(err, models.ErrNotFound) {
+			return usage("%s is not muted there; `sitemapd report %s mutes` lists what is", m.Code, site.Name)
 		}
+		return err
 	}
 	if r.forDays > 0 {
 		until := time.Now().UTC().AddDate(0, 0, r.forDays)
 		m.Until = &until
 	}
-	if !on {
-		was, err := s.UnmuteFinding(ctx, site.ID, m)
-		if err == nil && !was {
-			return usage("%s is not muted there; `sitemapd report %s mutes` lists what is", m.Code, site.Name)
-		}
-		return err
-	}
-	if err := s.MuteFinding(ctx, site.ID, m); err != nil {
+	m, err := v.Mute(ctx, site.ID, m)
+	if err != nil {
 		return err
 	}
 	return a.object(m, func(w io.Writer) { fmt.Fprintf(w, "%s is muted\n", m.Code) })

@@ -112,6 +112,24 @@ type PageView struct {
 	Evidence []models.Canonical
 }
 
+// CanonicalScreen is how far a site's pages are verified, and what is wrong with them.
+type CanonicalScreen struct {
+	InSite
+	Known     bool // whether verification is looked after here
+	State     models.Verification
+	Groups    []AuditGroup
+	More      bool // groups than shown
+	Incidents []models.Incident
+	Mutes     []models.Mute
+	CSV       string
+}
+
+// AuditGroup is one group of findings on pages with what its code means.
+type AuditGroup struct {
+	models.AuditGroup
+	Advice
+}
+
 // State is one state of a page, with what differs from the state before it.
 type State struct {
 	models.Page
