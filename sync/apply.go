@@ -21,11 +21,11 @@ func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) er
 	if got.parsed {
 		d.children = append([]child{}, got.children...)
 	}
-	if d.staged { // an earlier walk of this run wrote rows; this one disagrees or confirms
-		if got.same {
-			d.same = true
-			return nil
-		}
+	if d.staged && got.same { // an earlier walk of this run wrote rows; this one confirms
+		d.same = true
+		return nil
+	}
+	if !got.same {
 		if err := r.undo(ctx, d); err != nil {
 			return err
 		}
@@ -62,10 +62,12 @@ func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) er
 	return r.diff(ctx, d, v, b, partial)
 }
 
-// undo takes back what an earlier walk of this run wrote of a document.
+// undo takes back what an earlier walk of this run wrote of a document, and found missing from it.
 func (r *run) undo(ctx context.Context, d *document) error {
-	if err := r.o.Store.Unstage(ctx, r.lease, r.site.ID, r.record.ID, d.Number); err != nil {
-		return fmt.Errorf("undo the first walk: %w", err)
+	if d.staged {
+		if err := r.o.Store.Unstage(ctx, r.lease, r.site.ID, r.record.ID, d.Number); err != nil {
+			return fmt.Errorf("undo the first walk: %w", err)
+		}
 	}
 	r.total.Add(-d.diff.appearedCount)
 	d.staged, d.diff = false, documentDiff{}
@@ -162,10 +164,8 @@ func (r *run) remember(diff *documentDiff) {
 
 // drop diffs a document that a complete walk no longer lists: every page it declared has left it.
 func (r *run) drop(ctx context.Context, d *document) error {
-	if d.staged { // an earlier walk of this run did find it
-		if err := r.undo(ctx, d); err != nil {
-			return err
-		}
+	if err := r.undo(ctx, d); err != nil { // an earlier walk of this run did find it
+		return err
 	}
 	b := r.benches.Get().(*bench)
 	defer r.benches.Put(b)
@@ -179,6 +179,9 @@ func (r *run) drop(ctx context.Context, d *document) error {
 // unreached marks a document that an incomplete walk did not come to: its rows stay, stale. One that its index was read
 // without is that index's child no more: should the index not change again, nobody would tell.
 func (r *run) unreached(ctx context.Context, d *document) error {
+	if err := r.undo(ctx, d); err != nil { // an earlier walk of this run came to it: the last one holds
+		return err
+	}
 	v := models.DocumentVersion{Verdict: models.VerdictUnavailable, Reason: "not reached: the walk was incomplete",
 		FetchedAt: r.record.StartedAt, ObservedAt: r.record.StartedAt}
 	if parent := r.byNumber(d.Parent); parent != nil && parent.visited && !parent.failed {

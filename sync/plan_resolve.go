@@ -58,20 +58,23 @@ func (r *resolution) edit(document int32) *edit {
 
 // resolve decides for pages with several open rows which listing is the declaration: the one that is, while its
 // document lists it; else the one in the document met first. rows ascend by key and hold every open row of each key.
-// gone tells that a stored row's document does not list the page now, and whether that is an undecided removal; began
-// gives the first run of pages that had been removed before.
-func (r *resolution) resolve(rows []models.Listing, run int64, gone func(place) (gone, undecided bool), began map[models.Key]int64) {
+// gone tells that a stored row's document does not list the page now, and whether that is an undecided removal; unread
+// names the documents that the walk did not read to their end; began gives the first run of pages that had been removed
+// before.
+func (r *resolution) resolve(rows []models.Listing, run int64, gone func(place) (gone, undecided bool), unread map[int32]bool,
+	began map[models.Key]int64,
+) {
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n].Key == rows[0].Key {
 			n++
 		}
-		r.page(rows[:n], run, gone, began[rows[0].Key])
+		r.page(rows[:n], run, gone, unread, began[rows[0].Key])
 		rows = rows[n:]
 	}
 }
 
-func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bool, bool), began int64) {
+func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bool, bool), unread map[int32]bool, began int64) {
 	var present, absent []models.Listing
 	undecided := false
 	for _, row := range rows {
@@ -103,7 +106,7 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 	if len(rows) == 1 && rows[0].FirstRun == first {
 		return
 	}
-	winner := declaration(present, run)
+	winner := declaration(present, run, unread)
 	for _, row := range absent {
 		e := r.edit(row.Document)
 		e.close = append(e.close, row.Key)
@@ -123,22 +126,25 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 	r.roles(present, winner, first, run, restored)
 }
 
-// declaration chooses: an old declaration, else the row in the lowest document, old rows before new ones.
-func declaration(present []models.Listing, run int64) models.Listing {
+// declaration chooses: an old declaration, else the row in the lowest document, old rows before new ones, and at last those
+// of documents that were not read, which may not list the page any more.
+func declaration(present []models.Listing, run int64, unread map[int32]bool) models.Listing {
 	return slices.MinFunc(present, func(a, b models.Listing) int {
-		if n := rank(a, run) - rank(b, run); n != 0 {
+		if n := rank(a, run, unread) - rank(b, run, unread); n != 0 {
 			return n
 		}
 		return int(a.Document) - int(b.Document)
 	})
 }
 
-func rank(row models.Listing, run int64) int {
+func rank(row models.Listing, run int64, unread map[int32]bool) int {
 	switch {
 	case row.FromRun < run && row.Role == models.RoleDeclaration:
 		return 0
 	case row.FirstRun < run && row.Role == models.RoleDeclaration: // its declaration changed in this run
 		return 0
+	case unread[row.Document]:
+		return 3
 	case row.FromRun < run:
 		return 1
 	}

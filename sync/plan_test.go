@@ -136,6 +136,7 @@ func TestResolve(t *testing.T) {
 		rows      []models.Listing
 		left      []place
 		undecided []place
+		unread    map[int32]bool
 		began     map[models.Key]int64
 		want      want
 	}{
@@ -155,6 +156,13 @@ func TestResolve(t *testing.T) {
 		{name: "a duplicate takes over when the declaration's document drops the page",
 			rows: []models.Listing{row("a", 1, 1, 1, declaration, ""), row("a", 2, 1, 1, duplicate, "")}, left: []place{{key("a"), 1}},
 			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{2: {"a:0:1"}}, Resolved: []string{"a"}, Moved: 1}},
+		{name: "a duplicate in a document that was not read stands behind what was read",
+			rows: []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 2, 3, 1, duplicate, "x"), row("a", 3, 5, 5, declaration, "y")},
+			left: []place{{key("a"), 1}}, unread: map[int32]bool{2: true},
+			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{3: {"a:0:1"}}, Resolved: []string{"a"}, Known: 1, Changed: 1}},
+		{name: "a declaration in a document that was not read stays one",
+			rows:   []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 3, 5, 5, declaration, "y")},
+			unread: map[int32]bool{1: true}, want: want{Reroled: map[int32][]string{3: {"a:1:1"}}, Known: 1}},
 		{name: "a missed page that appears elsewhere is found",
 			rows: []models.Listing{row("a", 1, 1, 1, declaration, ""), row("a", 2, 5, 5, declaration, "")}, undecided: []place{{key("a"), 1}},
 			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{2: {"a:0:1"}}, Resolved: []string{"a"}, Found: []string{"a"}, Known: 1, Moved: 1}},
@@ -174,7 +182,7 @@ func TestResolve(t *testing.T) {
 					return true, true
 				}
 				return slices.Contains(tt.left, p), false
-			}, tt.began)
+			}, tt.unread, tt.began)
 			got := want{Found: names(r.found), Known: r.known, Restored: r.restored, Moved: r.moved, Changed: r.changed}
 			for _, p := range r.resolved {
 				got.Resolved = append(got.Resolved, name(p.key))

@@ -61,12 +61,16 @@ func (r *run) meet(ctx context.Context) (*settlement, error) {
 		_, left := slices.BinarySearchFunc(s.left, p, comparePlaces)
 		return left, false
 	}
+	unread := map[int32]bool{}
+	for _, d := range r.documents {
+		unread[d.Number] = !d.visited || d.failed
+	}
 	err := r.candidates(ctx, s, func(keys []models.Key) error {
 		rows, err := r.o.Store.Elsewhere(ctx, r.site.ID, keys)
 		if err != nil {
 			return fmt.Errorf("look for pages elsewhere: %w", err)
 		}
-		s.resolve(rows, r.record.ID, gone, s.began)
+		s.resolve(rows, r.record.ID, gone, unread, s.began)
 		return nil
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sitemapd/sitemapd/models"
 	syncer "github.com/sitemapd/sitemapd/sync"
@@ -44,10 +45,11 @@ func (x *world) compare(request syncer.Request, record models.Run, failed error,
 		"feed":      func() error { return x.changes(before, now, feed) },
 		"counts":    func() error { return x.counts(now, stored, site, feed) },
 		"triggers":  func() error { return x.served(waiting) },
-		"as-of":     func() error { return x.remembered(x.past.moments[(int(now.run)*7)%len(x.past.moments)]) },
+		"as-of":     func() error { return x.someMoment(now) },
 		"history":   func() error { return x.someHistories(now) },
 	} {
 		if err := check(); err != nil {
+			x.explain(before, now, err)
 			return fmt.Errorf("run %d (%s, %s): %s: %w", now.run, request.Cause, stored.Verdict, name, err)
 		}
 	}
@@ -87,6 +89,26 @@ func (x *world) watched(now *snapshot, request syncer.Request, record models.Run
 	}
 	x.past.moments = append(x.past.moments, now)
 	return nil
+}
+
+// explain traces what everybody says of the page that a broken promise names.
+func (x *world) explain(before, now *snapshot, broken error) {
+	for url, p := range now.pages {
+		if !strings.Contains(broken.Error(), url+" ") && !strings.Contains(broken.Error(), url+"\"") {
+			continue
+		}
+		if old := before.pages[url]; old != nil {
+			x.trace("    %s was %s in %s since %d: %v", url, old.State, old.Document, old.FromRun, said(old))
+		}
+		x.trace("    %s is %s in %s since %d: %v", url, p.State, p.Document, p.FromRun, said(p))
+		for i, w := range now.walks {
+			for _, l := range w.looks {
+				if c, ok := l.pages[url]; ok {
+					x.trace("      walk %d: %s (as %s) says %v, complete %v, aged %v", i+1, l.url, l.final, c, l.complete, l.aged)
+				}
+			}
+		}
+	}
 }
 
 func (w *walk) faults() string {

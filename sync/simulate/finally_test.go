@@ -9,10 +9,21 @@ import (
 	"github.com/sitemapd/sitemapd/models"
 )
 
+// someMoment reads one past run again.
+func (x *world) someMoment(now *snapshot) error {
+	if !x.sometimes(2) {
+		return nil
+	}
+	return x.remembered(x.past.moments[(int(now.run)*7)%len(x.past.moments)])
+}
+
 // someHistories checks the timelines of three pages.
 func (x *world) someHistories(now *snapshot) error {
 	urls := slices.Sorted(maps.Keys(now.pages))
 	for i := range min(3, len(urls)) {
+		if !x.sometimes(3) {
+			continue
+		}
 		if err := x.timeline(urls[(int(now.run)*11+i*17)%len(urls)]); err != nil {
 			return err
 		}

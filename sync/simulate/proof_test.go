@@ -51,7 +51,7 @@ func (x *world) proof(before, now *snapshot, record models.Run) error {
 
 func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error {
 	w := &now.walks[len(now.walks)-1]
-	if w.listed(c.URL) {
+	if w.surely(c.URL) {
 		return fmt.Errorf("this run's walk lists it")
 	}
 	if !now.complete && !(record.Targeted && x.past.named[c.URL]) {
@@ -84,13 +84,13 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 		return nil
 	}
 	if c.FromRun == now.run {
-		if first := len(now.walks) - 2; first < 0 || !now.twice || now.walks[first].listed(c.URL) {
+		if first := len(now.walks) - 2; first < 0 || !now.twice || now.walks[first].surely(c.URL) {
 			return fmt.Errorf("only one complete walk missed it")
 		}
 		return nil
 	}
 	for i := range now.walks {
-		if now.walks[i].complete && now.walks[i].listed(c.URL) {
+		if now.walks[i].complete && now.walks[i].surely(c.URL) {
 			return fmt.Errorf("walk %d of this run lists it", i+1)
 		}
 	}
@@ -98,12 +98,12 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 		return fmt.Errorf("it has no evidence")
 	}
 	for _, s := range x.past.moments {
-		if s.run > c.FromRun && s.complete && s.walks[len(s.walks)-1].listed(c.URL) {
+		if s.run > c.FromRun && s.complete && s.walks[len(s.walks)-1].surely(c.URL) {
 			return fmt.Errorf("run %d listed it in between", s.run)
 		}
 	}
 	for _, s := range x.past.moments {
-		if s.run == c.FromRun && s.complete && !s.walks[len(s.walks)-1].listed(c.URL) {
+		if s.run == c.FromRun && s.complete && !s.walks[len(s.walks)-1].surely(c.URL) {
 			return nil
 		}
 	}

@@ -228,6 +228,8 @@ func instant(text string) string {
 type walk struct {
 	looks []look // of documents, one each
 	asked []look // of pages
+	// before holds answers that a later one of the same walk replaced: where that one failed, rows came from them.
+	before []look
 	// some holds the pages that any completely or partly read document lists; sure those that are surely the site's
 	// inventory as this walk saw it: no redirects, no doubt.
 	some, sure map[string][]content
@@ -253,16 +255,31 @@ func (r *recorder) walks(owned func(string) bool) []walk {
 			continue
 		}
 		again := slices.IndexFunc(w.looks, func(x look) bool { return x.url == l.url })
-		if again >= 0 { // read anew within the walk: the last answer counts
+		if again >= 0 && !l.aged { // read anew within the walk: the last answer counts, unless an old copy was in the way
+			w.before = append(w.before, w.looks[again])
 			w.looks[again] = l
 		} else {
 			w.looks = append(w.looks, l)
 		}
 	}
 	for i := range out {
+		if i > 0 {
+			out[i].remember(&out[i-1])
+		}
 		out[i].sum(owned)
 	}
 	return out
+}
+
+// remember keeps what the walk before read of documents that a cache answers for in this one: an old copy never takes
+// the place of what is newer.
+func (w *walk) remember(first *walk) {
+	for _, l := range w.looks {
+		at := slices.IndexFunc(first.looks, func(x look) bool { return x.url == l.url && !x.aged })
+		if l.aged && at >= 0 {
+			w.before = append(w.before, first.looks[at])
+		}
+	}
 }
 
 // start forgets the last run; confirming notes that the second walk of a run begins.
@@ -288,6 +305,13 @@ func (w *walk) sum(owned func(string) bool) {
 			names[l.final]++
 		}
 	}
+	for _, l := range w.before {
+		for url, c := range l.pages {
+			if owned(url) {
+				w.some[url] = append(w.some[url], c)
+			}
+		}
+	}
 	for _, l := range w.looks {
 		w.complete = w.complete && l.complete
 		if l.aged {
@@ -307,3 +331,6 @@ func (w *walk) sum(owned func(string) bool) {
 }
 
 func (w *walk) listed(url string) bool { return len(w.some[url]) > 0 }
+
+// surely tells whether a document lists a page that no cache answered for.
+func (w *walk) surely(url string) bool { return len(w.sure[url]) > 0 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,7 @@ func TestHistories_KeepEveryPromise(t *testing.T) {
 	if testing.Short() {
 		t.Skip("histories take minutes; the fixtures are lived nevertheless")
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	limit := *count
 	if limit == 0 {
 		limit = 120
@@ -81,6 +83,7 @@ func TestFixtures_KeepEveryPromise(t *testing.T) {
 		files = []string{*replay}
 	}
 	w := newWorker(t, 0)
+	w.thorough = true
 	for _, file := range files {
 		h := load(t, file)
 		if err := w.safely(h, tracer(*verbose)); err != nil {
@@ -126,7 +129,9 @@ func (w *worker) keepSmallest(h history, broke error) {
 	if *keep == "" {
 		return
 	}
+	w.thorough = true
 	h, broke = w.shrink(h, broke)
+	w.thorough = false
 	h.Note = broke.Error()
 	body, err := json.MarshalIndent(h, "", " ")
 	if err == nil {
