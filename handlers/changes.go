@@ -28,12 +28,27 @@ type changesInput struct {
 	After    string   `query:"after" maxLength:"200" doc:"Cursor of the last change that you have; from the beginning when absent."`
 	Run      int64    `query:"run" minimum:"1" doc:"Changes of this run alone."`
 	Kinds    []string `query:"kind" doc:"Only these kinds, separated by commas." enum:"added,changed,moved,removed,restored,pending,held,stale,fresh"`
+	Segment  string   `query:"segment" maxLength:"100" doc:"Changes of the pages of this segment alone, by what was declared after the change, or before a page left."`
+	Contains string   `query:"contains" maxLength:"1000" doc:"Part of the address, byte for byte."`
+	Prefix   string   `query:"prefix" maxLength:"4096" doc:"Start of the address, byte for byte."`
 	PageSize int      `query:"page_size" minimum:"1" maximum:"1000" doc:"At most so many rows; default 100 for JSON, everything for NDJSON and CSV."`
 	LastID   string   `header:"Last-Event-ID" maxLength:"200" doc:"Cursor at which an event stream goes on; stronger than after."`
 }
 
-func (in *changesInput) filter() models.ChangeFilter {
-	return models.ChangeFilter{Run: in.Run, After: in.After, Kinds: in.Kinds}
+func (s *Server) changeFilter(ctx context.Context, site models.Site, in *changesInput) (models.ChangeFilter, error) {
+	f := models.ChangeFilter{Run: in.Run, After: in.After, Kinds: in.Kinds}
+	var err error
+	f.Pages, err = s.pagesOf(ctx, site, PagesFilter{Segment: in.Segment, Contains: in.Contains, Prefix: in.Prefix})
+	return f, err
+}
+
+// pagesOf gives the pages whose changes are wanted, nil for all.
+func (s *Server) pagesOf(ctx context.Context, site models.Site, in PagesFilter) (*models.PageFilter, error) {
+	if in == (PagesFilter{}) {
+		return nil, nil
+	}
+	pages, err := s.pageFilter(ctx, site, in)
+	return &pages, err
 }
 
 func (s *Server) changesPage(ctx context.Context, siteID int64, f models.ChangeFilter, size int) (changePage, error) {
@@ -66,7 +81,10 @@ func (s *Server) changeRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		f := in.filter()
+		f, err := s.changeFilter(ctx, site, in)
+		if err != nil {
+			return nil, err
+		}
 		if in.Format == "" && strings.HasPrefix(in.Accept, mediaSSE) {
 			if in.LastID != "" {
 				f.After = in.LastID

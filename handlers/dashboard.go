@@ -36,6 +36,8 @@ func (s *Server) pageRoutes() error {
 	e.POST("/sites", s.addSitePage, write)
 	e.GET("/sites/:site", s.sitePage, read)
 	e.GET("/sites/:site/urls", s.inventoryPage, read)
+	e.POST("/sites/:site/segments", s.saveSegmentPage, write)
+	e.POST("/sites/:site/segments/:segment/remove", s.removeSegmentPage, write)
 	e.GET("/sites/:site/export", s.exportFile, read)
 	e.GET("/sites/:site/page", s.historyPage, read)
 	e.GET("/sites/:site/changes", s.changesPageHTML, read)
@@ -90,6 +92,7 @@ var done = map[string]string{
 	"decided": "Decided. What was approved goes with the next run that misses it too.", "saved": "Saved.", "replayed": "Stored once more: the next run serves it.",
 	"revoked": "The token is not valid any more.", "removed": "The site is not followed any more.",
 	"muted": "Kept out of reports until then.", "unmuted": "Heard again.",
+	"segment-saved": "Saved. The segment is a filter of inventory, changes, exports, API and feed.", "segment-removed": "The segment is forgotten; its pages are as they were.",
 }
 
 // show renders a page for whoever asks.

@@ -53,7 +53,7 @@ func (s *Server) exportFile(c echo.Context) error {
 	if format.Name == "" {
 		return newProblem(http.StatusUnprocessableEntity, "there is no such format; the inventory links to each of them")
 	}
-	filter, err := s.pageFilter(filterOf(c))
+	filter, err := s.pageFilter(ctx, site, filterOf(c))
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 var (
 	filterStates     = []string{"live", "stale", "pending", "held", "removed", "foreign", "all"}
 	filterExtensions = []string{"image", "video", "news", "alternates"}
-	filterNames      = []string{"state", "as_of", "url", "contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "extension", "first_from"}
+	filterNames      = []string{"state", "as_of", "url", "contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "extension", "first_from", "segment"}
 )
 
 // inventoryPage shows the inventory; its parameters are the API's and the exports'.
@@ -43,6 +43,9 @@ func (s *Server) inventoryPage(c echo.Context) error {
 			page.Quick = append(page.Quick, web.Choice{Name: state, Address: withParam(c, "state", state), Chosen: page.Filter["state"] == state})
 		}
 	}
+	if err := s.segmentsOf(c, &page, query); err != nil {
+		return err
+	}
 	base := apiPrefix + sitePath(site.ID) + "/urls?"
 	page.API = base + query.Encode()
 	query.Set("format", formatCSV)
@@ -51,7 +54,7 @@ func (s *Server) inventoryPage(c echo.Context) error {
 	page.NDJSON = base + query.Encode()
 	page.Exports = s.exportChoices(site, query)
 
-	f, err := s.pageFilter(filterOf(c))
+	f, err := s.pageFilter(c.Request().Context(), site, filterOf(c))
 	if err == nil {
 		hash := filterHash(c.QueryParams(), c.Path()+number(site.ID))
 		var read list[models.Page]
@@ -76,6 +79,7 @@ func filterOf(c echo.Context) PagesFilter {
 	in := PagesFilter{
 		AsOfInput: AsOfInput{AsOf: c.QueryParam("as_of")}, URL: c.QueryParam("url"), Contains: c.QueryParam("contains"), Prefix: c.QueryParam("prefix"),
 		LastmodFrom: c.QueryParam("lastmod_from"), LastmodTo: c.QueryParam("lastmod_to"), Language: c.QueryParam("language"), FirstFrom: c.QueryParam("first_from"),
+		Segment: c.QueryParam("segment"),
 	}
 	if state := c.QueryParam("state"); slices.Contains(filterStates, state) {
 		in.State = state

@@ -120,6 +120,11 @@ func (s *Server) runPage(c echo.Context) error {
 		page.Under, page.Stream = true, apiPrefix+sitePath(site.ID)+"/runs/"+number(run.ID)+"/progress"
 	}
 	filter := models.ChangeFilter{Run: run.ID, After: c.QueryParam("after")}
+	narrow, query, err := s.narrowed(c, site, &filter)
+	if err != nil {
+		return err
+	}
+	page.Narrow = narrow
 	kind := c.QueryParam("kind")
 	if slices.Contains(changeKinds, kind) {
 		filter.Kinds = []string{kind}
@@ -134,7 +139,8 @@ func (s *Server) runPage(c echo.Context) error {
 	if changes.More {
 		page.Next = withParam(c, "after", changes.Cursor)
 	}
-	query := url.Values{"run": {number(run.ID)}, "format": {formatCSV}}
+	query.Set("run", number(run.ID))
+	query.Set("format", formatCSV)
 	if kind != "" {
 		query.Set("kind", kind)
 	}
@@ -166,23 +172,30 @@ func (s *Server) changesPageHTML(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	var filter models.ChangeFilter
+	narrow, query, err := s.narrowed(c, in.Site, &filter)
+	if err != nil {
+		return err
+	}
+	page := web.Changes{InSite: in, Narrow: narrow, Atom: "/feeds/" + number(in.Site.ID) + ".atom"}
+	if segment := query.Get("segment"); segment != "" {
+		page.Atom += "?" + url.Values{"segment": {segment}}.Encode()
+	}
 	kind := c.QueryParam("kind")
-	var kinds []string
-	query := url.Values{}
 	if slices.Contains(changeKinds, kind) {
-		kinds = []string{kind}
+		filter.Kinds = []string{kind}
 		query.Set("kind", kind)
 	} else {
 		kind = ""
 	}
-	page := web.Changes{InSite: in, Kinds: choices(c, "kind", kind, changeKinds...), Atom: "/feeds/" + number(in.Site.ID) + ".atom"}
+	page.Kinds = choices(c, "kind", kind, changeKinds...)
 	base := apiPrefix + sitePath(in.Site.ID) + "/changes?"
 	query.Set("format", formatCSV)
 	page.CSV = base + query.Encode()
 	query.Set("format", formatNDJSON)
 	page.NDJSON = base + query.Encode()
 	before, _ := strconv.ParseInt(c.QueryParam("before"), 10, 64)
-	last, err := s.recentChanges(ctx, &page, max(before, 0), kinds)
+	last, err := s.recentChanges(ctx, &page, max(before, 0), filter)
 	if err != nil {
 		return err
 	}
@@ -194,7 +207,7 @@ func (s *Server) changesPageHTML(c echo.Context) error {
 
 // recentChanges fills a page from the runs before one, and gives the run before which the next page goes on, 0 at the end.
 // It looks at a bounded number of runs: quiet sites have many without changes.
-func (s *Server) recentChanges(ctx context.Context, page *web.Changes, before int64, kinds []string) (int64, error) {
+func (s *Server) recentChanges(ctx context.Context, page *web.Changes, before int64, filter models.ChangeFilter) (int64, error) {
 	runs, err := s.deps.Runs.Runs(ctx, page.Site.ID, before, runsSearched)
 	if err != nil {
 		return 0, err
@@ -209,7 +222,8 @@ func (s *Server) recentChanges(ctx context.Context, page *web.Changes, before in
 			return run.ID + 1, nil
 		}
 		read++
-		part, err := s.changesPage(ctx, page.Site.ID, models.ChangeFilter{Run: run.ID, Kinds: kinds}, changesOfRun)
+		filter.Run = run.ID
+		part, err := s.changesPage(ctx, page.Site.ID, filter, changesOfRun)
 		if err != nil {
 			return 0, err
 		}

@@ -52,6 +52,10 @@ type store struct {
 	RevokeTokenFunc     func(id int64, at time.Time) error
 	TouchTokenFunc      func(id int64, at time.Time) error
 
+	SegmentsFunc      func(siteID int64) ([]models.Segment, error)
+	SaveSegmentFunc   func(models.Segment) (models.Segment, error)
+	RemoveSegmentFunc func(siteID, id int64) error
+
 	DeliveriesFunc         func(siteID, before int64, limit int) ([]models.Delivery, error)
 	SaveDeliveryFunc       func(models.Delivery) error
 	ExpectationHistoryFunc func(siteID, before int64, limit int) ([]models.Expectation, error)
@@ -222,6 +226,21 @@ func (s *store) TouchToken(_ context.Context, id int64, at time.Time) error {
 	return s.TouchTokenFunc(id, at)
 }
 
+func (s *store) Segments(_ context.Context, siteID int64) ([]models.Segment, error) {
+	if s.SegmentsFunc == nil {
+		return nil, nil
+	}
+	return s.SegmentsFunc(siteID)
+}
+
+func (s *store) SaveSegment(_ context.Context, g models.Segment) (models.Segment, error) {
+	return s.SaveSegmentFunc(g)
+}
+
+func (s *store) RemoveSegment(_ context.Context, siteID, id int64) error {
+	return s.RemoveSegmentFunc(siteID, id)
+}
+
 func (s *store) SaveDelivery(_ context.Context, d models.Delivery) error {
 	return s.SaveDeliveryFunc(d)
 }
@@ -339,7 +358,7 @@ func newFixture(t *testing.T, change ...func(*fixture)) *fixture {
 	}
 	f.deps = handlers.Deps{
 		Sites: f.store, Pages: f.store, Changes: f.store, Runs: f.store, Documents: f.store, Findings: f.store, Removals: f.store,
-		Triggers: f.store, HookKeys: f.store, Tokens: f.store, Engine: f.walker, KeyFor: keyFor,
+		Triggers: f.store, HookKeys: f.store, Tokens: f.store, Segments: f.store, Engine: f.walker, KeyFor: keyFor,
 		Ready: func(context.Context) error { return nil }, Now: func() time.Time { return now }, Registry: prometheus.NewRegistry(),
 		Version: "1.2.3",
 	}

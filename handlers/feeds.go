@@ -66,7 +66,7 @@ func (s *Server) feed(c echo.Context) error {
 	if base == "" {
 		base = c.Scheme() + "://" + c.Request().Host
 	}
-	feed, err := s.atom(c.Request().Context(), site, strings.TrimSuffix(base, "/"))
+	feed, err := s.atom(c.Request().Context(), site, strings.TrimSuffix(base, "/"), c.QueryParam("segment"))
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,22 @@ func feedToken(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-func (s *Server) atom(ctx context.Context, site models.Site, base string) (*atomFeed, error) {
+// atom is the feed of a site's runs that changed something, or something in a segment.
+func (s *Server) atom(ctx context.Context, site models.Site, base, segment string) (*atomFeed, error) {
+	pages, err := s.pagesOf(ctx, site, PagesFilter{Segment: segment})
+	if err != nil {
+		return nil, err
+	}
 	at := base + sitePath(site.ID)
 	feed := &atomFeed{
 		ID: tagURI(site, "changes"), Title: site.Name + ": changes", Author: "sitemapd", Updated: site.CreatedAt.UTC().Format(time.RFC3339),
 		Links: []atomLink{{"self", "application/atom+xml", base + "/feeds/" + number(site.ID) + ".atom"}, {"alternate", "text/html", at + "/changes"}},
+	}
+	if pages != nil {
+		query := "?" + url.Values{"segment": {segment}}.Encode()
+		feed.ID, feed.Title = tagURI(site, "changes"+query), site.Name+", "+segment+": changes"
+		feed.Links[0].Href += query
+		feed.Links[1].Href += query
 	}
 	runs, err := s.deps.Runs.Runs(ctx, site.ID, 0, feedRuns)
 	if err != nil {
@@ -111,10 +122,23 @@ func (s *Server) atom(ctx context.Context, site models.Site, base string) (*atom
 			ID: tagURI(site, "run/"+number(r.ID)), Title: site.Name + ": " + summary, Updated: r.FinishedAt.UTC().Format(time.RFC3339),
 			Links: []atomLink{{"alternate", "text/html", at + "/runs/" + number(r.ID)}},
 		}
+		if r.Baseline && pages != nil {
+			continue // the whole segment is new then, which says nothing
+		}
 		if r.Baseline {
 			entry.Title = site.Name + ": first run, " + number(r.Counts.Live) + " pages"
-		} else if entry.Content.Text, err = s.entryText(ctx, site, r.ID); err != nil {
-			return nil, err
+		} else {
+			changes, err := s.changesPage(ctx, site.ID, models.ChangeFilter{Run: r.ID, Pages: pages}, feedChanges)
+			if err != nil {
+				return nil, err
+			}
+			if pages != nil && len(changes.Items) == 0 {
+				continue
+			}
+			if pages != nil {
+				entry.Title = site.Name + ": " + changedOf(changes)
+			}
+			entry.Content.Text = entryText(changes)
 		}
 		entry.Content.Type = "html"
 		feed.Entries = append(feed.Entries, entry)
@@ -125,11 +149,7 @@ func (s *Server) atom(ctx context.Context, site models.Site, base string) (*atom
 	return feed, nil
 }
 
-func (s *Server) entryText(ctx context.Context, site models.Site, run int64) (string, error) {
-	changes, err := s.changesPage(ctx, site.ID, models.ChangeFilter{Run: run}, feedChanges)
-	if err != nil {
-		return "", err
-	}
+func entryText(changes changePage) string {
 	var b strings.Builder
 	b.WriteString("<ul>")
 	for _, c := range changes.Items {
@@ -139,7 +159,17 @@ func (s *Server) entryText(ctx context.Context, site models.Site, run int64) (st
 	if changes.More {
 		b.WriteString("<p>and more</p>")
 	}
-	return b.String(), nil
+	return b.String()
+}
+
+// changedOf says how much of a segment a run changed, as far as it was read.
+func changedOf(changes changePage) string {
+	if n := len(changes.Items); changes.More {
+		return "more than " + number(int64(n)) + " changes"
+	} else if n > 1 {
+		return number(int64(n)) + " changes"
+	}
+	return "1 change"
 }
 
 // counted says what a run changed, "" for nothing.

@@ -203,7 +203,7 @@ func (s *Server) metadata(ctx context.Context, in *metadataInput) (metadataPage,
 		}
 	}
 	out := metadataPage{OntologyEntity: "SitemapMetadata", Ontology: ontologyURL, SourceSite: site.Home, Run: asOf.Run, Items: []sitemapMetadata{}, NotClaimed: notClaimed}
-	filter, err := s.pageFilter(in.pages())
+	filter, err := s.pageFilter(ctx, site, in.pages())
 	if err != nil {
 		return out, err
 	}

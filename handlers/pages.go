@@ -47,37 +47,50 @@ type PagesFilter struct {
 	Contains    string `query:"contains" maxLength:"1000" doc:"Part of the address, byte for byte."`
 	Prefix      string `query:"prefix" maxLength:"4096" doc:"Start of the address, byte for byte."`
 	Document    int32  `query:"document" minimum:"1" doc:"Pages that this document declares."`
-	LastmodFrom string `query:"lastmod_from" maxLength:"40" doc:"Declared lastmod at or after this time."`
+	LastmodFrom string `query:"lastmod_from" maxLength:"40" doc:"Declared lastmod at or after this time: a day, RFC 3339, or -90d for 90 days ago."`
 	LastmodTo   string `query:"lastmod_to" maxLength:"40" doc:"Declared lastmod before this time."`
 	Language    string `query:"language" maxLength:"40" doc:"Pages that declare an alternate with this hreflang."`
 	Extension   string `query:"extension" enum:"image,video,news,alternates" doc:"Pages that declare such a block."`
 	FirstFrom   string `query:"first_from" maxLength:"40" doc:"First seen at or after this time."`
+	Segment     string `query:"segment" maxLength:"100" doc:"Name or number of a segment; parameters given beside it are stronger than its own."`
 }
 
-func (s *Server) pageFilter(in PagesFilter) (models.PageFilter, error) {
-	f := models.PageFilter{
-		State: models.State(in.State), URL: in.URL, Contains: in.Contains, Prefix: in.Prefix, Document: in.Document,
-		Language: in.Language, Extension: in.Extension,
+// query gives the filter as the parameters that it came as, without the segment.
+func (in PagesFilter) query() url.Values {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"state": in.State, "url": in.URL, "contains": in.Contains, "prefix": in.Prefix, "lastmod_from": in.LastmodFrom, "lastmod_to": in.LastmodTo,
+		"language": in.Language, "extension": in.Extension, "first_from": in.FirstFrom,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
 	}
-	var err error
+	if in.Document != 0 {
+		query.Set("document", number(int64(in.Document)))
+	}
+	return query
+}
+
+// pageFilter reads a filter with its segment, if it names one.
+func (s *Server) pageFilter(ctx context.Context, site models.Site, in PagesFilter) (models.PageFilter, error) {
+	query, err := s.segmented(ctx, site, in.Segment, in.query())
+	if err != nil {
+		return models.PageFilter{}, err
+	}
+	f, err := models.ParsePageFilter(query, s.deps.Now())
+	var invalid *models.InvalidError
+	if errors.As(err, &invalid) {
+		return f, models.Invalid("query."+invalid.Field, invalid.Hint, "%s", invalid.Text)
+	}
+	if err != nil {
+		return f, err
+	}
 	if f.AsOf, err = in.moment(); err != nil {
 		return f, err
 	}
-	for _, bound := range []struct {
-		name, text string
-		into       **time.Time
-	}{{"lastmod_from", in.LastmodFrom, &f.LastmodFrom}, {"lastmod_to", in.LastmodTo, &f.LastmodTo}, {"first_from", in.FirstFrom, &f.FirstFrom}} {
-		if bound.text == "" {
-			continue
-		}
-		at, err := parseTime(bound.text)
-		if err != nil {
-			return f, models.Invalid("query."+bound.name, "for example 2026-11-30 or 2026-11-30T12:00:00Z", "not a time")
-		}
-		*bound.into = &at
-	}
-	if in.URL != "" {
-		key, err := s.deps.KeyFor(in.URL)
+	if f.URL != "" {
+		key, err := s.deps.KeyFor(f.URL)
 		if err != nil {
 			return f, models.Invalid("query.url", "an absolute http or https URL", "not the address of a page")
 		}
@@ -158,7 +171,7 @@ func (s *Server) inventoryRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		f, err := s.pageFilter(in.PagesFilter)
+		f, err := s.pageFilter(ctx, site, in.PagesFilter)
 		if err != nil {
 			return nil, err
 		}

@@ -123,6 +123,16 @@ func rich(f *fixture) {
 		}, nil
 	}
 	f.deps.Canonical, f.deps.Audits = evidence{}, audits{word: "absent", muted: new([]models.Mute)}
+	f.store.SegmentsFunc = func(int64) ([]models.Segment, error) {
+		return []models.Segment{{ID: 4, SiteID: 1, Name: "blog", Filter: "contains=%2Fblog%2F&state=all", CreatedAt: now}}, nil
+	}
+	f.store.SaveSegmentFunc = func(g models.Segment) (models.Segment, error) { g.ID = max(g.ID, 5); return g, nil }
+	f.store.RemoveSegmentFunc = func(site, id int64) error {
+		if id != 4 || site != 1 {
+			return models.ErrNotFound
+		}
+		return nil
+	}
 	f.store.RotateHookKeyFunc = func(int64, time.Duration) (models.HookKey, error) {
 		return models.HookKey{ID: "key-2", Secret: "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", NotBefore: now, NotAfter: now.Add(time.Hour)}, nil
 	}

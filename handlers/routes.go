@@ -42,6 +42,7 @@ func (s *Server) routes() error {
 	s.probeRoutes()
 	s.inventoryRoutes()
 	s.changeRoutes()
+	s.segmentRoutes()
 	s.documentRoutes()
 	s.findingRoutes()
 	s.metadataRoutes()

@@ -42,5 +42,8 @@ type ChangeFilter struct {
 	Kinds []string
 	// Shifts includes pages that only moved to another document, which are no changes otherwise.
 	Shifts bool
-	Limit  int
+	// Pages, when given, keeps the changes of pages that this filter selects: address, document, lastmod, language, extension
+	// and first sight count, by what was declared after the run or, of a page that left, before it.
+	Pages *PageFilter
+	Limit int
 }

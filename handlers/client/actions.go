@@ -77,6 +77,17 @@ type NewToken struct {
 	Text string `json:"token"`
 }
 
+// SaveSegment keeps a filter of the inventory under a name, for one site or for every one.
+func (c *Client) SaveSegment(ctx context.Context, siteName, name string, filter url.Values, everySite bool) (models.Segment, error) {
+	body := map[string]any{"name": name, "filter": filter.Encode(), "every_site": everySite}
+	return answer[models.Segment](ctx, c, http.MethodPost, site(siteName)+"/segments", nil, nil, body)
+}
+
+// RemoveSegment forgets a segment by its number.
+func (c *Client) RemoveSegment(ctx context.Context, siteName string, id int64) error {
+	return c.do(ctx, http.MethodDelete, site(siteName)+"/segments/"+strconv.FormatInt(id, 10), nil, nil, nil, nil)
+}
+
 // GetSite gives one site by id, name or root URL.
 func (c *Client) GetSite(ctx context.Context, name string) (models.Site, error) {
 	return answer[models.Site](ctx, c, http.MethodGet, site(name), nil, nil, nil)

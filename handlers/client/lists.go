@@ -56,6 +56,11 @@ func (c *Client) ListURLs(ctx context.Context, name string, filter url.Values) i
 	return all[models.Page](ctx, c, site(name)+"/urls", filter)
 }
 
+// ListSegments gives the named filters that a site has; their names are values of the filter's parameter segment.
+func (c *Client) ListSegments(ctx context.Context, name string) iter.Seq2[models.Segment, error] {
+	return all[models.Segment](ctx, c, site(name)+"/segments", nil)
+}
+
 // PageHistory gives every state of one page, oldest first.
 func (c *Client) PageHistory(ctx context.Context, name, link string) iter.Seq2[models.Page, error] {
 	return all[models.Page](ctx, c, site(name)+"/history", url.Values{"url": {link}})

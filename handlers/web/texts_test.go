@@ -26,6 +26,7 @@ var words = []string{
 	"listed", "manual", "cron", "hook", "ping", "confirm", "recheck", "image", "video", "news", "alternates", "current_unknown", "state", "as_of", "url",
 	"contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "extension", "first_from", "7 days", "30 days", "90 days", "365 days",
 	"last 7 days", "last 30 days", "last 90 days", "last year", "last 3 years", "older", "declares none", "unknown", "declared", "validated", "conflicting",
+	"segment", "new this week", "not changed for a year", "with images", "with videos", "in the news",
 	"invalid", "self", "none", "chain", "loop", "into_loop", "conflict", "too_long",
 }
 
@@ -33,7 +34,7 @@ var (
 	inTemplates = regexp.MustCompile(`\bt "((?:[^"\\]|\\.)*)"`)
 	inGo        = regexp.MustCompile(`Text\("((?:[^"\\]|\\.)*)"`)
 	units       = regexp.MustCompile(`"(1 [a-z]+|%d [a-z]+|%s ago|in %s)"`)
-	doneTexts   = regexp.MustCompile(`"[a-z]+": "([A-Z][^"]*\.)"`)
+	doneTexts   = regexp.MustCompile(`"[a-z-]+": "([A-Z][^"]*\.)"`)
 )
 
 func used(t *testing.T) map[string]string {

@@ -99,6 +99,16 @@ type Inventory struct {
 	Exports    []Choice
 	Problem    string
 	Filtered   bool
+	Segments   []Choice
+	Segment    *models.Segment // the chosen one
+	Saves      string          // the filter that a new segment would hold, "" for none
+}
+
+// Narrow says whose changes a page shows, as a form and as chips.
+type Narrow struct {
+	Segments                []string
+	Segment, Contains, Kind string
+	Chips                   []Chip
 }
 
 // Chip is one part of a filter and the address without it.
@@ -144,6 +154,7 @@ type RunPage struct {
 	Under   bool // way
 	Kinds   []Choice
 	Changes []models.Change
+	Narrow  Narrow
 	Next    string
 	CSV     string
 }
@@ -153,6 +164,7 @@ type Changes struct {
 	InSite
 	Kinds  []Choice
 	Days   []RunChanges
+	Narrow Narrow
 	Next   string
 	CSV    string
 	NDJSON string

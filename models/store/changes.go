@@ -71,8 +71,9 @@ type changeReader struct {
 	fn       func(*models.Change) error
 	run, was int64 // the run, and the last moment before it
 	at       time.Time
-	shift    int64        // microseconds by which every lastmod of the document moved in the run
-	migrated []models.Key // pages that took the place of migrated ones in this run, ascending
+	shift    int64                                                // microseconds by which every lastmod of the document moved in the run
+	migrated []models.Key                                         // pages that took the place of migrated ones in this run, ascending
+	selects  func(key models.Key, c *models.Change) (bool, error) // nil: every page
 }
 
 // Changes streams a site's change feed, oldest first: one run, or everything after a cursor up to the current run.
@@ -87,6 +88,9 @@ func (s *Store) Changes(ctx context.Context, siteID int64, filter models.ChangeF
 		if r.after, err = parseChangeCursor(filter.After); err != nil {
 			return err
 		}
+	}
+	if filter.Pages != nil {
+		r.selects = r.selecting(ctx, *filter.Pages)
 	}
 	if err := s.indexPages(ctx, siteID); err != nil {
 		return err
@@ -190,6 +194,11 @@ func (r *changeReader) emit(section int, document int32, key models.Key, c model
 		return nil
 	}
 	c.Cursor, c.Run, c.At = at.String(), r.run, r.at
+	if r.selects != nil {
+		if wanted, err := r.selects(key, &c); err != nil || !wanted {
+			return err
+		}
+	}
 	if err := r.fn(&c); err != nil {
 		return err
 	}

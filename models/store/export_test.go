@@ -20,7 +20,7 @@ func (s *Store) Reads() *gorm.DB { return s.reads }
 // Rows are the types of all rows that GORM reads and writes.
 func Rows() []interface{ TableName() string } {
 	return []interface{ TableName() string }{siteRow{}, runRow{}, documentRow{}, versionRow{}, findingRow{}, removalRow{}, triggerRow{},
-		hookKeyRow{}, tokenRow{}, accountRow{}, sessionRow{}, deliveryRow{}, expectationRow{}, inventoryRow{}, postRow{},
+		hookKeyRow{}, tokenRow{}, accountRow{}, sessionRow{}, deliveryRow{}, expectationRow{}, inventoryRow{}, postRow{}, segmentRow{},
 		canonicalHeadRow{}, canonicalWatchRow{}, canonicalObservationRow{}, canonicalRelationshipRow{}, canonicalStateRow{}, canonicalCandidateRow{},
 		canonicalConflictRow{}, canonicalDirtyRow{}, canonicalNewsRow{}, canonicalFindingRow{}, canonicalMuteRow{}, canonicalIncidentRow{},
 		canonicalHostRow{}, canonicalProgressRow{}}

@@ -26,7 +26,8 @@ func (s *Store) PurgeSite(ctx context.Context, id int64) error {
 		return fmt.Errorf("purge site %d: remove it first: %w", id, models.ErrConflict)
 	}
 	tables := []string{"declarations", "removals", "findings", "document_versions", "documents", "touched", "runs", "triggers", "deliveries",
-		"expectations", "hook_keys", "published_posts", "plugin_inventories", "events", "event_runs", "alerts", "alert_states"}
+		"expectations", "hook_keys", "published_posts", "plugin_inventories", "events", "event_runs", "alerts", "alert_states",
+		"segments"}
 	if !s.mysql() {
 		tables = append(tables, "page_documents")
 	}

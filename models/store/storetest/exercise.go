@@ -41,6 +41,8 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Changes_TellWhatHappened", changes},
 		{"Changes_KeepSilentOnWindows", windows},
 		{"Changes_AreResumedByCursor", cursors},
+		{"Changes_AreThoseOfASegment", narrowed},
+		{"Segments_BelongToASiteOrToAll", segments},
 		{"Histories_EqualTheModel", histories},
 		{"URLs_AreBytes", identity},
 		{"Times_ComeBackAsTheyWere", times},
