@@ -175,7 +175,11 @@ func failureOf(r *fetch.Result) canonical.Failure {
 func readPage(r *fetch.Result) (body []byte, whole bool) {
 	in := bufio.NewReaderSize(r.Body, 8<<10)
 	var plain io.Reader = in
-	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+	magic, err := in.Peek(2)
+	if err != nil { // shorter than two bytes, or broken off there; Peek keeps no error for later
+		return bytes.Clone(magic), err == io.EOF
+	}
+	if magic[0] == 0x1f && magic[1] == 0x8b {
 		zr, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, false

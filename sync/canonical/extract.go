@@ -208,9 +208,13 @@ func (x *extraction) body(body []byte, counts bool) {
 		x.ev.Reading = ReadingUndecodable
 		return
 	}
+	if x.r.Truncated { // what begins a tag is text, which ends the head, where nothing follows
+		body = bytes.TrimSuffix(bytes.TrimSuffix(body, []byte("</")), []byte("<"))
+	}
 	x.html(body, counts)
 	declared := len(x.ev.Of(KindHTMLLink)) > 0 && len(x.ev.Declared()) > 0
-	unseen := x.r.Truncated && !x.ev.Head.Ended || x.ev.Dropped > 0
+	// A blank document, which a program that died leaves behind, is none.
+	unseen := x.r.Truncated && !x.ev.Head.Ended || x.ev.Dropped > 0 || len(bytes.TrimSpace(body)) == 0
 	if unseen && x.ev.Reading == ReadingRead && !declared {
 		x.ev.Reading = ReadingTruncated
 	}
