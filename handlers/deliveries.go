@@ -39,7 +39,7 @@ func (l *rejectLog) add(d models.Delivery) (worthRow bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.nextID++
-	d.ID = l.nextID
+	d.ID, d.Ref = l.nextID, models.DeliveryRef(l.nextID)
 	kept := append(l.kept[d.SiteID], d)
 	if len(kept) > keptDeliveries {
 		kept = kept[len(kept)-keptDeliveries:]
@@ -151,7 +151,7 @@ func (s *Server) deliveriesPage(ctx context.Context, siteID int64, token, result
 // Delivered shows a trigger as the delivery that it came by.
 func Delivered(t *models.Trigger) models.Delivery {
 	return models.Delivery{
-		ID: t.ID, SiteID: t.SiteID, At: t.ReceivedAt, Result: models.DeliveryAccepted, Cause: t.Kind, Status: 200, Dialect: t.Dialect,
+		ID: t.ID, Ref: models.TriggerRef(t.ID), SiteID: t.SiteID, At: t.ReceivedAt, Result: models.DeliveryAccepted, Cause: t.Kind, Status: 200, Dialect: t.Dialect,
 		Bytes: int64(len(t.Body)), Trigger: t.ID, Run: t.ServedRun, Hints: t.Hints,
 	}
 }

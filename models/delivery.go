@@ -1,6 +1,9 @@
 package models
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Results of a delivery, as the log shows them.
 const (
@@ -13,7 +16,8 @@ const (
 // Delivery is one request at a publish hook and what was done with it. Accepted ones are the
 // triggers themselves; the others are kept for people who ask why nothing happened.
 type Delivery struct {
-	ID      int64     `json:"id"`
+	ID      int64     `json:"id" doc:"Counts triggers and the other deliveries each by themselves: see ref."`
+	Ref     string    `json:"ref" doc:"Names the delivery among all of the log: trigger-7 or delivery-7."`
 	SiteID  int64     `json:"-"`
 	At      time.Time `json:"at"`
 	Result  string    `json:"result" enum:"accepted,duplicate,ignored,rejected"`
@@ -27,3 +31,9 @@ type Delivery struct {
 	Run     int64     `json:"served_run,omitempty"` // run that served it
 	Hints   []Hint    `json:"hints,omitempty"`
 }
+
+// DeliveryRef names a delivery that became no trigger, TriggerRef one that did: the two are numbered apart.
+func DeliveryRef(id int64) string { return "delivery-" + strconv.FormatInt(id, 10) }
+
+// TriggerRef names an accepted delivery, or a trigger of a person or a schedule.
+func TriggerRef(id int64) string { return "trigger-" + strconv.FormatInt(id, 10) }

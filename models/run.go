@@ -35,6 +35,7 @@ type Run struct {
 	Triggers     []int64 `json:"triggers,omitempty"` // inbox ids that this run serves
 	Error        string  `json:"error,omitempty"`    // our own failure, if that ended the run
 	Baseline     bool    `json:"baseline,omitempty"` // first run of the site: everything is an addition
+	LiveBefore   int64   `json:"-"`                  // the site's live count when the run began; BeginRun fills it in
 }
 
 // RunDocuments counts the documents of a run by what was done with them.

@@ -151,11 +151,11 @@ func (e *Engine) Run(ctx context.Context, req Request) (models.Run, error) {
 		return models.Run{}, fmt.Errorf("site %s: a run is under way: %w", site.Name, models.ErrBusy)
 	}
 	defer e.leave(site.ID)
-	lease, err := e.acquire(ctx, HostKey(site.Root), req.Busy)
+	lease, asked, err := e.acquire(ctx, HostKey(site.Root), req.Busy)
 	if err != nil {
 		return models.Run{}, fmt.Errorf("take the lease of %s: %w", site.Root, err)
 	}
-	held, stop := e.keep(ctx, lease)
+	held, stop := e.keep(ctx, lease, asked)
 	defer stop()
 	// Anew: while we waited for the lease another run may have moved the site on.
 	if site, err = e.o.Store.Site(ctx, req.SiteID); err != nil {

@@ -17,15 +17,15 @@ import (
 type expectationStorage interface {
 	// OpenExpectations stores new ones; one that is stored already (trigger, page, kind) stays as it is. Older open ones
 	// about the same page are superseded.
-	OpenExpectations(ctx context.Context, expectations []models.Expectation) error
+	OpenExpectations(ctx context.Context, lease models.Lease, expectations []models.Expectation) error
 	// Expectations gives the open ones of a site, oldest first.
 	Expectations(ctx context.Context, site int64) ([]models.Expectation, error)
 	// SaveExpectations writes checks, next check, outcome and finding.
-	SaveExpectations(ctx context.Context, expectations []models.Expectation) error
+	SaveExpectations(ctx context.Context, lease models.Lease, expectations []models.Expectation) error
 	// PageHistory gives every state of a page, the current one last.
 	PageHistory(ctx context.Context, site int64, key models.Key) ([]models.Page, error)
 	// PlanSite sets when the site is due next.
-	PlanSite(ctx context.Context, site int64, next *time.Time) error
+	PlanSite(ctx context.Context, lease models.Lease, site int64, next *time.Time) error
 }
 
 // ownKey gives the identity of a URL that a message names; false when it is none of the site's.
@@ -49,7 +49,7 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 		}
 	}
 	if len(opened) > 0 {
-		if err := r.o.Store.OpenExpectations(ctx, opened); err != nil {
+		if err := r.o.Store.OpenExpectations(ctx, r.lease, opened); err != nil {
 			return fmt.Errorf("note what hooks say: %w", err)
 		}
 	}
@@ -133,10 +133,10 @@ func (r *run) checkAll(ctx context.Context) error {
 			next = earliest(next, *e.NextCheck)
 		}
 	}
-	if err := r.o.Store.SaveExpectations(ctx, r.expected); err != nil {
+	if err := r.o.Store.SaveExpectations(ctx, r.lease, r.expected); err != nil {
 		return err
 	}
-	return r.o.Store.PlanSite(ctx, r.site.ID, next)
+	return r.o.Store.PlanSite(ctx, r.lease, r.site.ID, next)
 }
 
 func (r *run) decide(e *models.Expectation, outcome string, at time.Time) {

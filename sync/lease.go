@@ -4,27 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/fetch"
 )
 
 // busyPoll is how often a busy lease is asked for again.
 const busyPoll = 250 * time.Millisecond
 
-func (e *Engine) acquire(ctx context.Context, host models.Key, wait time.Duration) (models.Lease, error) {
+// acquire takes a host and tells when it was asked for: from then on the lease's time runs.
+func (e *Engine) acquire(ctx context.Context, host models.Key, wait time.Duration) (models.Lease, time.Time, error) {
 	deadline := time.Now().Add(wait)
 	for {
+		asked := time.Now()
 		lease, err := e.o.Store.AcquireLease(ctx, host, e.o.Owner, e.o.LeaseTTL)
 		if errors.Is(err, models.ErrBusy) && e.bury(ctx, host) {
+			asked = time.Now()
 			lease, err = e.o.Store.AcquireLease(ctx, host, e.o.Owner, e.o.LeaseTTL)
 		}
 		if !errors.Is(err, models.ErrBusy) || !time.Now().Add(busyPoll).Before(deadline) {
-			return lease, err
+			return lease, asked, err
 		}
 		select {
 		case <-ctx.Done():
-			return models.Lease{}, ctx.Err()
+			return models.Lease{}, asked, ctx.Err()
 		case <-time.After(busyPoll):
 		}
 	}
@@ -44,14 +49,15 @@ func (e *Engine) bury(ctx context.Context, host models.Key) bool {
 }
 
 // keep renews the lease until stop is called, which also gives it back. The context ends with models.ErrLeaseLost when
-// the lease was lost, or could not be renewed for two thirds of its time by our monotonic clock: from then on another
-// daemon may own the host, and the fence in every transaction refuses our writes anyway.
-func (e *Engine) keep(ctx context.Context, lease models.Lease) (held context.Context, stop func()) {
-	held, lose := context.WithCancelCause(ctx)
+// the lease was lost, or could not be renewed for two thirds of its time: from then on another daemon may own the host,
+// and the fence in every transaction refuses our writes anyway. What is fetched with the context proves the lease first.
+func (e *Engine) keep(ctx context.Context, lease models.Lease, asked time.Time) (held context.Context, stop func()) {
+	cancelled, lose := context.WithCancelCause(ctx)
+	k := &keeper{Engine: e, lease: lease, renewed: asked, lose: lose}
+	held = fetch.Gated(cancelled, k.prove)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		renewed := time.Now()
 		ticker := time.NewTicker(e.o.LeaseTTL / 4)
 		defer ticker.Stop()
 		for {
@@ -60,16 +66,7 @@ func (e *Engine) keep(ctx context.Context, lease models.Lease) (held context.Con
 				return
 			case <-ticker.C:
 			}
-			current := lease
-			err := e.o.Store.RenewLease(held, &current, e.o.LeaseTTL)
-			switch {
-			case err == nil:
-				renewed = time.Now()
-			case errors.Is(err, models.ErrLeaseLost):
-				lose(models.ErrLeaseLost)
-				return
-			case time.Since(renewed) > e.o.LeaseTTL*2/3:
-				lose(fmt.Errorf("%w: renew: %w", models.ErrLeaseLost, err))
+			if k.renew(held) != nil {
 				return
 			}
 		}
@@ -84,4 +81,55 @@ func (e *Engine) keep(ctx context.Context, lease models.Lease) (held context.Con
 			e.o.Logger.Warn("give back the lease", "component", "sync", "error", err)
 		}
 	}
+}
+
+// keeper knows when a lease was last proved.
+type keeper struct {
+	*Engine
+	lease models.Lease
+	lose  context.CancelCauseFunc
+
+	mu      sync.Mutex
+	renewed time.Time // when the last renewal that succeeded was asked for
+}
+
+// old tells whether so much of the lease's time is over that another daemon may own the host soon, or already. The
+// monotonic clock stands still while a machine sleeps and the other one may be set, so the longer time counts.
+func (k *keeper) old() bool {
+	now := time.Now()
+	return max(now.Sub(k.renewed), now.Round(0).Sub(k.renewed.Round(0))) > k.o.LeaseTTL*2/3
+}
+
+// renew prolongs the lease. An error means that it is lost, and so is the context; a database that does not answer for a
+// while is no loss yet.
+func (k *keeper) renew(ctx context.Context) error {
+	asked := time.Now()
+	current := k.lease
+	err := k.o.Store.RenewLease(ctx, &current, k.o.LeaseTTL)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case err == nil:
+		k.renewed = asked
+	case errors.Is(err, models.ErrLeaseLost):
+		k.lose(models.ErrLeaseLost)
+		return models.ErrLeaseLost
+	case k.old():
+		err = fmt.Errorf("%w: renew: %w", models.ErrLeaseLost, err)
+		k.lose(err)
+		return err
+	}
+	return nil
+}
+
+// prove stands before every request to the host. A process that was stopped and goes on (SIGSTOP, a laptop that slept, a
+// virtual machine that was moved) finds its lease old and asks the database before it says another word to the site.
+func (k *keeper) prove(ctx context.Context) error {
+	k.mu.Lock()
+	old := k.old()
+	k.mu.Unlock()
+	if !old {
+		return nil
+	}
+	return k.renew(ctx)
 }

@@ -66,7 +66,7 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 	if err != nil {
 		return models.Run{}, fmt.Errorf("begin run: %w", err)
 	}
-	r.record.Site = r.site.Name
+	r.record.Site, r.site.Live = r.site.Name, r.record.LiveBefore
 	r.log = r.log.With("run", r.record.ID)
 	defer func() { record = r.conclude(ctx, err) }()
 	if err := r.prepare(ctx); err != nil {

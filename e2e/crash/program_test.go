@@ -125,7 +125,11 @@ func (p *program) sync(site string) models.Run {
 	if err != nil {
 		p.Fatalf("sync: %v\n%s%s", err, out, problems.String())
 	}
-	var run models.Run
+	return p.runOf(out)
+}
+
+func (p *program) runOf(out []byte) (run models.Run) {
+	p.Helper()
 	if err := json.Unmarshal(out, &run); err != nil {
 		p.Fatalf("sync: %v in %s", err, out)
 	}

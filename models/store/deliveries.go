@@ -70,7 +70,7 @@ func (s *Store) Deliveries(ctx context.Context, siteID, before int64, limit int)
 	out := make([]models.Delivery, 0, len(rows))
 	for i := range rows {
 		r := &rows[i].Delivery
-		d := models.Delivery{ID: r.ID, SiteID: r.SiteID, At: r.At.UTC(), Result: r.Result, Cause: r.Cause, Status: r.Status,
+		d := models.Delivery{ID: r.ID, Ref: models.DeliveryRef(r.ID), SiteID: r.SiteID, At: r.At.UTC(), Result: r.Result, Cause: r.Cause, Status: r.Status,
 			Dialect: r.Dialect, KeyID: r.KeyID, Remote: r.Remote, Bytes: r.Bytes, Trigger: r.TriggerID, Run: rows[i].ServedRun}
 		if err := json.Unmarshal([]byte(r.Hints), &d.Hints); err != nil {
 			return nil, fmt.Errorf("delivery %d: decode hints: %w", r.ID, err)

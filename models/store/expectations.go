@@ -62,10 +62,10 @@ const expectationBatch = 200
 
 // OpenExpectations stores new ones. One that is stored already (by site, trigger, page and kind) stays as it is; older
 // open ones about the same page are superseded by the later trigger.
-func (s *Store) OpenExpectations(ctx context.Context, all []models.Expectation) error {
+func (s *Store) OpenExpectations(ctx context.Context, lease models.Lease, all []models.Expectation) error {
 	for start := 0; start < len(all); start += expectationBatch {
 		part := all[start:min(start+expectationBatch, len(all))]
-		err := s.write(ctx, func(tx *gorm.DB, _ int) error {
+		err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
 			for i := range part {
 				if err := openExpectation(tx, newExpectationRow(&part[i])); err != nil {
 					return err
@@ -126,10 +126,10 @@ func expectationsOf(query *gorm.DB) ([]models.Expectation, error) {
 }
 
 // SaveExpectations writes what checks found: their number, the next one, outcome and finding.
-func (s *Store) SaveExpectations(ctx context.Context, all []models.Expectation) error {
+func (s *Store) SaveExpectations(ctx context.Context, lease models.Lease, all []models.Expectation) error {
 	for start := 0; start < len(all); start += expectationBatch {
 		part := all[start:min(start+expectationBatch, len(all))]
-		err := s.write(ctx, func(tx *gorm.DB, _ int) error {
+		err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
 			for i := range part {
 				row := newExpectationRow(&part[i])
 				err := tx.Model(&row).Select("checks", "next_check", "outcome", "decided_run", "decided_at", "finding", "text").Updates(&row).Error
@@ -146,9 +146,10 @@ func (s *Store) SaveExpectations(ctx context.Context, all []models.Expectation) 
 	return nil
 }
 
-// PlanSite sets when a site is due next; nil means by triggers alone.
-func (s *Store) PlanSite(ctx context.Context, siteID int64, next *time.Time) error {
-	err := s.write(ctx, func(tx *gorm.DB, _ int) error {
+// PlanSite sets when a site is due next; nil means by triggers alone. It is for whoever holds the site's lease: a daemon that
+// was frozen in between must not put off what another one planned since.
+func (s *Store) PlanSite(ctx context.Context, lease models.Lease, siteID int64, next *time.Time) error {
+	err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
 		return tx.Exec("UPDATE sites SET next_due = ? WHERE id = ?", micros(next), siteID).Error
 	})
 	if err != nil {

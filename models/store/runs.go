@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -104,7 +105,7 @@ func (s *Store) begin(ctx context.Context, lease models.Lease, siteID int64, run
 		if site.StagedRun != 0 {
 			return errStaged
 		}
-		run.SiteID, run.Site = siteID, site.Name
+		run.SiteID, run.Site, run.LiveBefore = siteID, site.Name, site.Live
 		run.ID = site.LastRun + 1
 		run.Baseline = run.Baseline || site.CurrentRun == 0
 		taken := tx.Exec("UPDATE sites SET last_run = ?, staged_run = ? WHERE id = ? AND last_run = ?", run.ID, run.ID, siteID, site.LastRun)
@@ -144,8 +145,12 @@ func (s *Store) Finish(ctx context.Context, lease models.Lease, run models.Run, 
 		return err
 	}
 	err = s.fenced(ctx, lease, func(tx *gorm.DB, try int) error {
+		live, err := liveAfter(tx, &run)
+		if err != nil {
+			return err
+		}
 		moved := tx.Exec("UPDATE sites SET current_run = ?, live = ?, next_due = ?, staged_run = 0 WHERE id = ? AND staged_run = ?",
-			run.ID, run.Counts.Live, micros(next), run.SiteID, run.ID)
+			run.ID, live, micros(next), run.SiteID, run.ID)
 		if moved.Error != nil {
 			return moved.Error
 		}
@@ -155,14 +160,47 @@ func (s *Store) Finish(ctx context.Context, lease models.Lease, run models.Run, 
 		if err := tx.Save(&row).Error; err != nil {
 			return err
 		}
-		if len(served) == 0 {
-			return nil
-		}
-		return tx.Exec("UPDATE triggers SET served_run = ?, served_at = ? WHERE site_id = ? AND id IN ? AND served_run = 0",
-			run.ID, run.FinishedAt.UTC().Truncate(time.Microsecond), run.SiteID, served).Error
+		return serve(tx, run, served)
 	})
 	if err != nil {
 		return fmt.Errorf("finish run %d: %w", run.ID, err)
+	}
+	return nil
+}
+
+// liveAfter gives the site's live count once a run is visible: what the run counted, unless a person ruled on removals
+// while it was under way. Then it is counted anew, for the run may have decided the same cases.
+func liveAfter(tx *gorm.DB, run *models.Run) (int64, error) {
+	var before int64
+	if err := tx.Raw("SELECT live FROM sites WHERE id = ?", run.SiteID).Scan(&before).Error; err != nil {
+		return 0, fmt.Errorf("read live count: %w", err)
+	}
+	if before == run.LiveBefore {
+		return run.Counts.Live, nil
+	}
+	var listed, gone int64
+	if err := tx.Raw("SELECT COUNT(*) FROM declarations WHERE site_id = ? AND to_run = ? AND role = 0", run.SiteID, models.Open).Scan(&listed).Error; err != nil {
+		return 0, fmt.Errorf("count listed pages: %w", err)
+	}
+	err := tx.Raw("SELECT COUNT(*) FROM removals WHERE site_id = ? AND decided_run = ? AND valid_to = ? AND stage <> ? AND ruling <> ?",
+		run.SiteID, models.Open, models.Open, models.StageLeftWindow, rejected).Scan(&gone).Error
+	if err != nil {
+		return 0, fmt.Errorf("count undecided removals: %w", err)
+	}
+	return listed - gone, nil
+}
+
+// servedBatch triggers are marked in one statement: SQLite takes 32,766 parameters, MySQL 65,535.
+const servedBatch = 10_000
+
+// serve marks the triggers that a run served.
+func serve(tx *gorm.DB, run models.Run, served []int64) error {
+	for portion := range slices.Chunk(served, servedBatch) {
+		err := tx.Exec("UPDATE triggers SET served_run = ?, served_at = ? WHERE site_id = ? AND id IN ? AND served_run = 0",
+			run.ID, run.FinishedAt.UTC().Truncate(time.Microsecond), run.SiteID, portion).Error
+		if err != nil {
+			return fmt.Errorf("mark triggers served: %w", err)
+		}
 	}
 	return nil
 }

@@ -73,9 +73,10 @@ func (s *Store) SaveTrigger(ctx context.Context, t models.Trigger) (id int64, is
 	return first.ID, !maybe, nil
 }
 
-// PendingTriggers gives the triggers of a site that no run served yet, oldest first.
+// PendingTriggers gives the triggers of a site that no run served yet, oldest first, without their bodies: after a storm these
+// would be gigabytes, and no run needs them.
 func (s *Store) PendingTriggers(ctx context.Context, siteID int64) ([]models.Trigger, error) {
-	return s.triggers(s.db.WithContext(ctx).Where("served_run = 0 AND site_id = ?", siteID).Order("id"))
+	return s.triggers(s.db.WithContext(ctx).Omit("body").Where("served_run = 0 AND site_id = ?", siteID).Order("id"))
 }
 
 // Triggers gives those of a site with ids below before (0: from the newest), newest first, at most limit (0: all).

@@ -109,6 +109,12 @@ func (c *Client) hop(ctx context.Context, j *job, r *Result, target *url.URL, va
 		Method: j.Method, URL: target, Host: target.Host, Header: c.header(j, target, validators),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(hopCtx)
+	if err := permitted(ctx); err != nil {
+		timer.Stop()
+		cancel(err)
+		r.Outcome, r.Reason = Cancelled, "the fetch was cancelled"
+		return nil, nil, 0
+	}
 	start := time.Now()
 	// RoundTrip, not http.Client: that would send Referer and carry headers
 	// from one host to another.

@@ -230,22 +230,22 @@ func (d *storage) PendingTriggers(ctx context.Context, site int64) ([]models.Tri
 	return give(d, ctx, func(ctx context.Context) ([]models.Trigger, error) { return d.Store.PendingTriggers(ctx, site) })
 }
 
-func (d *storage) OpenExpectations(ctx context.Context, expectations []models.Expectation) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.Store.OpenExpectations(ctx, expectations) })
+func (d *storage) OpenExpectations(ctx context.Context, lease models.Lease, expectations []models.Expectation) error {
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.OpenExpectations(ctx, lease, expectations) })
 }
 
 func (d *storage) Expectations(ctx context.Context, site int64) ([]models.Expectation, error) {
 	return give(d, ctx, func(ctx context.Context) ([]models.Expectation, error) { return d.Store.Expectations(ctx, site) })
 }
 
-func (d *storage) SaveExpectations(ctx context.Context, expectations []models.Expectation) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveExpectations(ctx, expectations) })
+func (d *storage) SaveExpectations(ctx context.Context, lease models.Lease, expectations []models.Expectation) error {
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveExpectations(ctx, lease, expectations) })
 }
 
 func (d *storage) PageHistory(ctx context.Context, site int64, key models.Key) ([]models.Page, error) {
 	return give(d, ctx, func(ctx context.Context) ([]models.Page, error) { return d.Store.PageHistory(ctx, site, key) })
 }
 
-func (d *storage) PlanSite(ctx context.Context, site int64, next *time.Time) error {
-	return d.call(ctx, func(ctx context.Context) error { return d.Store.PlanSite(ctx, site, next) })
+func (d *storage) PlanSite(ctx context.Context, lease models.Lease, site int64, next *time.Time) error {
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.PlanSite(ctx, lease, site, next) })
 }

@@ -73,7 +73,7 @@ func expectations(t *testing.T, open func() *store.Store) {
 		Modified: &at, OpenedAt: at, OpenedRun: 3, NextCheck: &next, Outcome: models.OutcomeOpen}
 	later := models.Expectation{SiteID: f.Site.ID, Trigger: 2, Key: KeyOf(pageA), URL: pageA, Kind: models.ExpectGone, OpenedAt: at.Add(time.Minute), Outcome: models.OutcomeOpen}
 	other := models.Expectation{SiteID: f.Site.ID, Trigger: 1, Key: KeyOf(pageC), URL: pageC, Kind: models.ExpectListed, OpenedAt: at, Outcome: models.OutcomeOpen}
-	f.must(s.OpenExpectations(ctx, []models.Expectation{first, other}))
+	f.must(s.OpenExpectations(ctx, f.Lease, []models.Expectation{first, other}))
 	got, err := s.Expectations(ctx, f.Site.ID)
 	if err != nil || len(got) != 2 {
 		t.Fatalf("open: %+v, %v", got, err)
@@ -82,10 +82,10 @@ func expectations(t *testing.T, open func() *store.Store) {
 		if got[i].Key == first.Key {
 			same(t, "an expectation as read", first, got[i])
 			got[i].Checks = 2
-			f.must(s.SaveExpectations(ctx, got[i:i+1]))
+			f.must(s.SaveExpectations(ctx, f.Lease, got[i:i+1]))
 		}
 	}
-	f.must(s.OpenExpectations(ctx, []models.Expectation{first, later})) // the first is there: it keeps its checks
+	f.must(s.OpenExpectations(ctx, f.Lease, []models.Expectation{first, later})) // the first is there: it keeps its checks
 	history, err := s.ExpectationHistory(ctx, f.Site.ID, 0, 0)
 	f.must(err)
 	outcomes := map[string]string{}
@@ -100,7 +100,7 @@ func expectations(t *testing.T, open func() *store.Store) {
 		t.Errorf("the newest trigger comes first: %+v", history[0])
 	}
 	later.Outcome, later.DecidedRun, later.DecidedAt, later.Finding, later.Text = models.OutcomeExpired, 9, &next, "declared-but-gone", "ü"
-	f.must(s.SaveExpectations(ctx, []models.Expectation{later}))
+	f.must(s.SaveExpectations(ctx, f.Lease, []models.Expectation{later}))
 	if open, err := s.Expectations(ctx, f.Site.ID); err != nil || len(open) != 1 || open[0].Key != other.Key {
 		t.Errorf("open after a decision: %+v, %v", open, err)
 	}

@@ -109,6 +109,19 @@ func fence(t *testing.T, open func() *store.Store) {
 		"SaveRunFindings": func() error {
 			return s.SaveRunFindings(ctx, lost, site, run.ID, []models.Finding{{Code: "x", Severity: models.SeverityInfo}})
 		},
+		"OpenExpectations": func() error {
+			return s.OpenExpectations(ctx, lost, []models.Expectation{{SiteID: site, Trigger: 1, Key: KeyOf("x"), URL: "x", Kind: models.ExpectListed}})
+		},
+		"SaveExpectations": func() error {
+			return s.SaveExpectations(ctx, lost, []models.Expectation{{SiteID: site, Trigger: 1, Key: KeyOf("x"), URL: "x", Kind: models.ExpectListed}})
+		},
+		"PlanSite": func() error { later := time.Now(); return s.PlanSite(ctx, lost, site, &later) },
+		"SavePluginInventory": func() error {
+			return s.SavePluginInventory(ctx, lost, models.PluginInventory{SiteID: site, Run: run.ID})
+		},
+		"StagePublished": func() error {
+			return s.StagePublished(ctx, lost, site, run.ID, []models.PublishedPost{{PostID: 1, URL: "x", Status: models.PostPublished}})
+		},
 		"Finish":  func() error { return s.Finish(ctx, lost, run, nil, nil) },
 		"FailRun": func() error { return s.FailRun(ctx, lost, site, run.ID, "no") },
 	} {

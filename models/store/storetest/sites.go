@@ -179,7 +179,11 @@ func dueSites(t *testing.T, open func() *store.Store) {
 	if diff := cmp.Diff([]int64{late, exact, hooked}, ids); diff != "" {
 		t.Errorf("due sites (-want +got):\n%s", diff)
 	}
-	if err := s.PlanSite(ctx, late, nil); err != nil {
+	lease, err := s.AcquireLease(ctx, KeyOf("late"), "test", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PlanSite(ctx, lease, late, nil); err != nil {
 		t.Fatal(err)
 	}
 	if due, err := s.DueSites(ctx, at); err != nil || len(due) != 2 {
