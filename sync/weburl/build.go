@@ -199,7 +199,7 @@ func appendEncoded(dst, src []byte, mask byte, notes *Note) []byte {
 		c := src[i]
 		switch {
 		case c == '%' && i+2 < len(src) && isHex(src[i+1]) && isHex(src[i+2]):
-			if v := unhex(src[i+1])<<4 | unhex(src[i+2]); class[v]&isUnres != 0 {
+			if v := unhex(src[i+1])<<4 | unhex(src[i+2]); class[v]&isUnres != 0 && !completes(dst, v) {
 				dst = append(dst, v)
 			} else {
 				dst = append(dst, '%', upperHex[v>>4], upperHex[v&15])
@@ -220,6 +220,13 @@ func appendEncoded(dst, src []byte, mask byte, notes *Note) []byte {
 		i++
 	}
 	return dst
+}
+
+// completes tells whether a decoded character would turn a stray percent sign before it into a triplet that nobody
+// wrote ("%9%65" is not "%9e"). Triplets are written whole, so a percent sign this near to the end is always a stray one.
+func completes(dst []byte, v byte) bool {
+	n := len(dst)
+	return isHex(v) && n > 0 && (dst[n-1] == '%' || n > 1 && dst[n-2] == '%' && isHex(dst[n-1]))
 }
 
 func normalPort(port []byte, scheme string) (int, Problem) {

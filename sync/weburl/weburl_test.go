@@ -283,9 +283,32 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// TestParse_MakesNoTriplet: decoding an unreserved character never completes a stray percent sign.
+func TestParse_MakesNoTriplet(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"https://e.org/%9%65e":     "https://e.org/%9%65e",
+		"https://e.org/%%39e":      "https://e.org/%%39e",
+		"https://e.org/%%39%65":    "https://e.org/%%39e", // the second completes nothing
+		"https://e.org/a%9%67":     "https://e.org/a%9g",
+		"https://e.org/?%9%65":     "https://e.org/?%9%65",
+		"https://e.org/%c3%9%41":   "https://e.org/%C3%9%41",
+		"https://e.org/%c3%a9%65e": "https://e.org/%C3%A9ee",
+	} {
+		u, problem := weburl.ParseString(nil, raw)
+		if problem != weburl.None || string(u.Identity) != want {
+			t.Errorf("%s: %v %s, want %s", raw, problem, u.Identity, want)
+			continue
+		}
+		if again, _ := weburl.Parse(nil, u.Identity); string(again.Identity) != want {
+			t.Errorf("%s: read again it is %s", want, again.Identity)
+		}
+	}
+}
+
 // FuzzParse: no text makes the parser fail, and what it accepts is stable.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"https://example.org/a", "//x", "\\\\x", "http://[::1]/", "https://ü/%2e%2e/", "?a", "#", "http://0x/"} {
+	for _, seed := range []string{"https://example.org/a", "//x", "\\\\x", "http://[::1]/", "https://ü/%2e%2e/", "?a", "#", "http://0x/", "/%9%65e", "/%%39e", "/?%%39%65"} {
 		f.Add(seed)
 	}
 	base, _ := weburl.ParseString(nil, "https://example.org/a/b?c")
