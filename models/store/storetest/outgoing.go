@@ -328,11 +328,11 @@ func siteEvents(t *testing.T, open func() *store.Store) {
 	}
 	at := f.At(2)
 	e := models.Expectation{SiteID: f.Site.ID, Trigger: 1, Key: KeyOf(pageB), URL: pageB, Kind: models.ExpectListed, OpenedAt: at, Outcome: models.OutcomeOpen}
-	f.must(s.OpenExpectations(ctx, []models.Expectation{e}))
+	f.must(s.OpenExpectations(ctx, f.Lease, []models.Expectation{e}))
 	e.Checks = 1
-	f.must(s.SaveExpectations(ctx, []models.Expectation{e}))
+	f.must(s.SaveExpectations(ctx, f.Lease, []models.Expectation{e}))
 	e.Outcome, e.DecidedAt, e.DecidedRun = models.OutcomeExpired, &at, 2
-	f.must(s.SaveExpectations(ctx, []models.Expectation{e}))
+	f.must(s.SaveExpectations(ctx, f.Lease, []models.Expectation{e}))
 	events, err := s.Events(ctx, 0, 10)
 	f.must(err)
 	var told []string
