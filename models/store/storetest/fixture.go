@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,7 +106,23 @@ func (f *Fixture) Finish(run models.Run, served ...int64) {
 	f.t.Helper()
 	at := f.At(run.ID)
 	run.Verdict, run.FinishedAt = models.VerdictComplete, &at
+	f.looked()
 	f.must(f.Store.Finish(f.t.Context(), f.Lease, run, served, nil))
+	f.looked()
+}
+
+// watchers holds, by store, what looks at its fixtures before and after each run ends.
+var watchers sync.Map
+
+// Watch lets look see every fixture of a store before and after each of its runs ends: while it is staged, and when
+// readers see it.
+func Watch(s *store.Store, look func(*Fixture)) { watchers.Store(s, look) }
+
+func (f *Fixture) looked() {
+	f.t.Helper()
+	if look, ok := watchers.Load(f.Store); ok {
+		look.(func(*Fixture))(f)
+	}
 }
 
 // Page makes a declaration that says content of a URL.
