@@ -20,6 +20,7 @@ type verifyStorage interface {
 	edgeStorage
 	auditStorage
 	healthStorage
+	graphAuditStorage
 	CountDependents(ctx context.Context, site int64, target models.Key, most int) (int, error)
 	News(ctx context.Context, site int64, n int) (map[models.Key]int64, error)
 	AnswerNews(ctx context.Context, site int64, done map[models.Key]int64) error
@@ -63,6 +64,11 @@ type VerifierOptions struct {
 	Slice  time.Duration // longest time that a host is worked at without giving its lease back: 6 s
 	Rest   time.Duration // pause after that: 1 s
 	Sites  int           // sites worked at a time: 2
+
+	// What is told to whoever counts; each may be nil.
+	Observe      func(site models.Site, reading string, took time.Duration) // after each look
+	GraphAudited func(site models.Site, a models.GraphAudit)
+	MassChanged  func(site models.Site, i models.Incident)
 }
 
 // Verifier looks at listed pages and keeps what they say of their canonical URL. It talks to a host only while it holds
@@ -75,6 +81,9 @@ type Verifier struct {
 	sweeps map[int64]*sweep          // by site
 	rest   map[int64]time.Time       // sites to be left alone until then
 	probes map[models.Key]*softProbe // by host
+
+	audits  map[int64]*graphAudit // under way, by site
+	audited map[int64]time.Time   // when each site's graph was audited last
 }
 
 type sweep struct {
@@ -101,7 +110,7 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 	o.Rest = orElse(o.Rest, time.Second)
 	o.Sites = orElse(o.Sites, 2)
 	return &Verifier{o: o, robots: map[string]robotsEntry{}, sweeps: map[int64]*sweep{}, rest: map[int64]time.Time{},
-		probes: map[models.Key]*softProbe{}}, nil
+		probes: map[models.Key]*softProbe{}, audits: map[int64]*graphAudit{}, audited: map[int64]time.Time{}}, nil
 }
 
 func (v *Verifier) now() time.Time { return micros(v.o.Now().UTC()) }

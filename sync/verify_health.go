@@ -34,6 +34,9 @@ func (v *Verifier) Verification(ctx context.Context, siteID int64) (models.Verif
 	}
 	home := orElse(site.Home, site.Root)
 	out.Host, out.Budget = hostOf(home), v.o.PerDay
+	if out.GraphAudit, err = v.o.Store.LastGraphAudit(ctx, siteID); err != nil {
+		return out, err
+	}
 	out.Spent, err = v.o.Store.Spent(ctx, HostKey(home), now.Format(time.DateOnly))
 	return out, err
 }

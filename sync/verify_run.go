@@ -169,7 +169,11 @@ func unread(r canonical.Reading) bool {
 
 // examined is examine with what a site's pass over its pages comes to. A host that somebody else talks to is put off.
 func (x *visit) examined(ctx context.Context, key models.Key, url string) (canonical.Reading, error) {
+	began := time.Now()
 	reading, err := x.examine(ctx, key, url)
+	if err == nil && x.o.Observe != nil {
+		x.o.Observe(x.site, string(reading), time.Since(began))
+	}
 	if errors.Is(err, errBusyHost) {
 		x.o.Logger.Info("a page is put off: another daemon talks to its host", "url", url)
 		return "", x.putOff(ctx, key, 10*time.Minute)
@@ -236,10 +240,12 @@ func (x *visit) incidents(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("write an incident: %w", err)
 		}
-		err = x.o.Store.SaveIncident(ctx, x.site.ID, models.Incident{StartedAt: x.sweep.since, LastSeen: x.now(), What: i.Change, Pages: int64(i.Pages),
-			Looked: int64(i.Looked), Examples: examples})
-		if err != nil {
+		incident := models.Incident{StartedAt: x.sweep.since, LastSeen: x.now(), What: i.Change, Pages: int64(i.Pages), Looked: int64(i.Looked), Examples: examples}
+		if err = x.o.Store.SaveIncident(ctx, x.site.ID, incident); err != nil {
 			return err
+		}
+		if x.o.MassChanged != nil {
+			x.o.MassChanged(x.site, incident)
 		}
 	}
 	return nil
@@ -299,6 +305,10 @@ func (v *Verifier) Slice(ctx context.Context, siteID int64) (looked int, more bo
 			return err
 		}
 		if err := x.spread(ctx); err != nil {
+			return err
+		}
+		if unfinished, err := x.dueGraphAudit(ctx); unfinished || err != nil {
+			more = true
 			return err
 		}
 		failures := 0

@@ -52,7 +52,7 @@ func served(t *testing.T, database string) *httptest.Server {
 	if d.engine, err = a.engine(s, d.client, syncer.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if d.pages, err = a.verifier(s, d.client, d.engine); err != nil {
+	if d.pages, err = a.verifier(s, d.client, d.engine, nil); err != nil {
 		t.Fatal(err)
 	}
 	server, err := handlers.New(d.dashboard(d.deps(prometheus.NewRegistry())))

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -52,6 +53,8 @@ type daemon struct {
 	engine *syncer.Engine
 	loop   *syncer.Loop
 	pages  *syncer.Verifier
+
+	verified *metrics.Verify
 }
 
 // serve runs the daemon until ctx ends. started, when given, is called with the address that is listened on.
@@ -67,10 +70,13 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	if err != nil {
 		return err
 	}
+	if d.verified, err = metrics.NewVerify(registry); err != nil {
+		return err
+	}
 	if d.engine, err = a.engine(s, d.client, syncer.Options{Observe: runs.Observe, Expected: runs.Decided}); err != nil {
 		return err
 	}
-	if d.pages, err = a.verifier(s, d.client, d.engine); err != nil {
+	if d.pages, err = a.verifier(s, d.client, d.engine, d.verified); err != nil {
 		return err
 	}
 	c := a.config.Sync
@@ -110,7 +116,10 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 	go func() {
 		defer close(verified)
 		if d.config.Verify.Enabled {
+			var counting sync.WaitGroup
+			counting.Go(func() { d.watchVerification(parts, d.verified) })
 			_ = d.pages.Run(parts) // it ends with parts alone
+			counting.Wait()
 		}
 	}()
 	go func() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sitemapd/sitemapd/internal/metrics"
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
 	syncer "github.com/sitemapd/sitemapd/sync"
@@ -20,11 +21,14 @@ import (
 	"github.com/sitemapd/sitemapd/sync/fetch"
 )
 
-// verifier wires what looks at pages.
-func (a *app) verifier(s *store.Store, client *fetch.Client, engine *syncer.Engine) (*syncer.Verifier, error) {
+// verifier wires what looks at pages, with what counts its work; m may be nil.
+func (a *app) verifier(s *store.Store, client *fetch.Client, engine *syncer.Engine, m *metrics.Verify) (*syncer.Verifier, error) {
 	c := a.config.Verify
-	return syncer.NewVerifier(syncer.VerifierOptions{Engine: engine, Store: s, Web: client, Logger: a.log, PerDay: int64(c.PerDay),
-		Delay: noneIfZero(c.Delay)})
+	o := syncer.VerifierOptions{Engine: engine, Store: s, Web: client, Logger: a.log, PerDay: int64(c.PerDay), Delay: noneIfZero(c.Delay)}
+	if m != nil {
+		o.Observe, o.GraphAudited, o.MassChanged = m.Look, m.Audited, m.Mass
+	}
+	return syncer.NewVerifier(o)
 }
 
 // reader is a verifier that only reads what is stored.
@@ -35,13 +39,14 @@ func (a *app) reader(s *store.Store) (*syncer.Verifier, func(), error) {
 		client.Close()
 		return nil, nil, err
 	}
-	v, err := a.verifier(s, client, engine)
+	v, err := a.verifier(s, client, engine, nil)
 	return v, client.Close, err
 }
 
 func (a *app) verifyCommand() *cobra.Command {
 	var limit int
 	var pace time.Duration
+	var graph bool
 	cmd := &cobra.Command{
 		Use:   "verify SITE [URL…]",
 		Short: "Looks at listed pages and records what they say of their canonical URL",
@@ -49,6 +54,9 @@ func (a *app) verifyCommand() *cobra.Command {
 page), records the evidence for and against each canonical URL and prints one line for each relationship of a page.
 Without URLs every listed page is looked at, those never looked at first. What the pages name as canonical is looked at
 as well.
+
+With --graph no page is fetched: where canonical links and permanent redirects lead is computed anew and compared with what
+is on record; differences are put right and printed. The daemon does that once a week.
 
 Exit codes: 0 every page answered · 3 some gave no answer that says anything of the page · 4 none did`,
 		Args: cobra.MinimumNArgs(1),
@@ -62,6 +70,9 @@ Exit codes: 0 every page answered · 3 some gave no answer that says anything of
 			if err != nil {
 				return err
 			}
+			if graph {
+				return a.auditGraph(cmd.Context(), s, site, args[1:])
+			}
 			if cmd.Flags().Changed("pace") {
 				if err := a.pace(site, pace); err != nil {
 					return err
@@ -72,6 +83,7 @@ Exit codes: 0 every page answered · 3 some gave no answer that says anything of
 	}
 	f := cmd.Flags()
 	f.IntVar(&limit, "limit", 0, "at most this many pages, 0 for all")
+	f.BoolVar(&graph, "graph", false, "check where canonical links lead against a full computation instead; nothing is fetched")
 	f.DurationVar(&pace, "pace", time.Second, "pause between two pages; below 1s only for a site on this machine")
 	return cmd
 }
@@ -99,7 +111,7 @@ func (a *app) verify(ctx context.Context, s *store.Store, req syncer.VerifyReque
 	if err != nil {
 		return err
 	}
-	v, err := a.verifier(s, client, engine)
+	v, err := a.verifier(s, client, engine, nil)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,11 @@ package store_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
@@ -154,6 +157,64 @@ func TestAddWatches_KnowsTargetsThatBecomeListed(t *testing.T) {
 		}
 		if d := one(t, s, f.Site.ID, storetest.KeyOf(target)); !d.Head.Listed || d.Watch.Revision != 1 {
 			t.Errorf("%+v", d)
+		}
+	})
+}
+
+// A purge leaves no row of the site in any table, and another site's rows as they were.
+func TestPurge_LeavesNothingKnownOfPages(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, dsn string) {
+		s := handles(t, dsn)()
+		f := storetest.NewFixture(t, s)
+		other := storetest.NewSite(t, s, "other.example")
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, x := range []*storetest.Fixture{f, other} {
+			look := looked("https://example.com/a/")
+			look.EdgeMoved, look.SetCandidates = true, true
+			look.Head.EdgeKey = storetest.KeyOf("https://example.com/b/")
+			look.Observations = []models.CanonicalObservation{{ID: look.Watch.Key, Kind: "html_link", Current: true, Item: []byte(`{}`)}}
+			look.Conflict = &models.CanonicalConflict{OpenedAt: look.Watch.LastLook, Kinds: "flapping", Body: []byte(`{}`)}
+			look.Candidates = []models.CanonicalCandidate{{Target: look.Watch.Key, ValidFrom: look.Watch.LastLook, Body: []byte(`{}`)}}
+			look.Findings = []models.PageFinding{{ID: "x", Key: look.Watch.Key, Code: "x", Page: look.Watch.URL, Body: []byte(`{}`)}}
+			must(s.SaveLook(t.Context(), x.Lease, x.Site.ID, look))
+			must(s.SettleEdges(t.Context(), x.Site.ID, nil, nil, nil, []models.Key{look.Watch.Key}))
+			must(s.MuteFinding(t.Context(), x.Site.ID, models.Mute{Code: "x"}))
+			must(s.SaveIncident(t.Context(), x.Site.ID, models.Incident{What: "x", Examples: []byte(`[]`)}))
+			must(s.SaveWatchedUpTo(t.Context(), x.Lease, x.Site.ID, 1, 1))
+			must(s.SaveGraphAudit(t.Context(), x.Lease, x.Site.ID, &models.GraphAudit{At: look.Watch.LastLook}, nil))
+		}
+		rows := func(site int64) map[string]int64 {
+			out := map[string]int64{}
+			for _, row := range store.Rows() {
+				if name := row.TableName(); strings.HasPrefix(name, "canonical_") && name != "canonical_hosts" {
+					var n int64
+					must(s.DB().Raw("SELECT COUNT(*) FROM "+name+" WHERE site_id = ?", site).Scan(&n).Error)
+					out[name] = n
+				}
+			}
+			return out
+		}
+		before := rows(f.Site.ID)
+		for name, n := range before {
+			if n == 0 {
+				t.Errorf("the test writes no row of %s", name)
+			}
+		}
+		must(s.RemoveSite(t.Context(), f.Site.ID))
+		must(s.PurgeSite(t.Context(), f.Site.ID))
+		for name, n := range rows(f.Site.ID) {
+			if n != 0 {
+				t.Errorf("%d rows of %s are left", n, name)
+			}
+		}
+		if diff := cmp.Diff(before, rows(other.Site.ID)); diff != "" {
+			t.Errorf("rows of the other site (-before +after):\n%s", diff)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func Rows() []interface{ TableName() string } {
 		hookKeyRow{}, tokenRow{}, accountRow{}, sessionRow{}, deliveryRow{}, expectationRow{}, inventoryRow{}, postRow{}, segmentRow{},
 		canonicalHeadRow{}, canonicalWatchRow{}, canonicalObservationRow{}, canonicalRelationshipRow{}, canonicalStateRow{}, canonicalCandidateRow{},
 		canonicalConflictRow{}, canonicalDirtyRow{}, canonicalNewsRow{}, canonicalFindingRow{}, canonicalMuteRow{}, canonicalIncidentRow{},
-		canonicalHostRow{}, canonicalProgressRow{}}
+		canonicalHostRow{}, canonicalProgressRow{}, canonicalAuditRow{}}
 }
 
 // DeclarationColumns are those of the rows that GORM does not know.

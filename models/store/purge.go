@@ -28,6 +28,7 @@ func (s *Store) PurgeSite(ctx context.Context, id int64) error {
 	tables := []string{"declarations", "removals", "findings", "document_versions", "documents", "touched", "runs", "triggers", "deliveries",
 		"expectations", "hook_keys", "published_posts", "plugin_inventories", "events", "event_runs", "alerts", "alert_states",
 		"segments"}
+	tables = append(tables, canonicalTables...)
 	if !s.mysql() {
 		tables = append(tables, "page_documents")
 	}
@@ -43,6 +44,11 @@ func (s *Store) PurgeSite(ctx context.Context, id int64) error {
 	return nil
 }
 
+// canonicalTables hold what is known of pages; canonical_hosts, which is of hosts, stays.
+var canonicalTables = []string{"canonical_heads", "canonical_watches", "canonical_observations", "canonical_relationships", "canonical_states",
+	"canonical_candidates", "canonical_conflicts", "canonical_dirty", "canonical_news", "canonical_findings", "canonical_mutes", "canonical_incidents",
+	"canonical_audits", "canonical_progress"}
+
 // purge deletes a table's rows of a site; SQLite, which has no limit for deletes, by the keys of a portion.
 func (s *Store) purge(ctx context.Context, table string, id int64) error {
 	text := fmt.Sprintf("DELETE FROM %s WHERE site_id = ? LIMIT %d", table, purgeRows)
@@ -50,6 +56,9 @@ func (s *Store) purge(ctx context.Context, table string, id int64) error {
 		key, known := map[string]string{
 			"declarations": "document, url_key, from_run", "page_documents": "url_key, document", "removals": "url_key, from_run, valid_from",
 			"findings": "document, from_run, seq", "document_versions": "document, from_run", "published_posts": "post_id, from_run",
+			"canonical_heads": "url_key", "canonical_watches": "url_key", "canonical_observations": "url_key, observation",
+			"canonical_relationships": "url_key, valid_from, target_key, method", "canonical_states": "url_key, valid_from, target_key, method, judged_at",
+			"canonical_candidates": "url_key, target_key, valid_from", "canonical_conflicts": "url_key, opened_at", "canonical_findings": "finding",
 		}[table]
 		text = fmt.Sprintf("DELETE FROM %s WHERE site_id = ?", table)
 		if known {

@@ -1,5 +1,7 @@
 package canonical
 
+import "fmt"
+
 // Severity says how bad a finding is.
 type Severity string
 
@@ -81,6 +83,7 @@ const (
 	FindingLastmodUnchanged      = "lastmod-moved-without-change"
 	FindingLastmodBehind         = "content-changed-without-lastmod"
 	FindingLastmodPageDateDiffer = "lastmod-differs-from-page-date"
+	FindingGraphCorrected        = "canonical-graph-corrected"
 )
 
 // catalogue lists every finding on pages.
@@ -167,6 +170,8 @@ var catalogue = []FindingKind{
 	{FindingLastmodUnchanged, "S15", SeverityInfo, "low", "The sitemap's lastmod moved though the page did not change.", "Write lastmod when the content changes.", ""},
 	{FindingLastmodBehind, "S15", SeverityWarning, "medium", "The page changed but the sitemap's lastmod did not.", "Write lastmod when the content changes.", ""},
 	{FindingLastmodPageDateDiffer, "S15", SeverityInfo, "low", "The sitemap's lastmod differs from the date that the page itself gives.", "Take both from the same field.", ""},
+	{FindingGraphCorrected, "C20", SeverityInfo, "info", "Where the page's canonical link leads was wrong on record and was put right by an audit of the graph: a fault of sitemapd's, not of the site.",
+		"Nothing on the site; report it.", ""},
 }
 
 // FindingKinds is a copy of the catalogue, in the order of the reports.
@@ -194,6 +199,12 @@ type Finding struct {
 	Line     int      `json:"line,omitempty"`
 	Offset   int      `json:"offset,omitempty"`
 	Rule     string   `json:"rule,omitempty"` // of the confidence table, where one decided
+}
+
+// GraphCorrected says that an audit of the graph found another end of a page's edges than was on record.
+func GraphCorrected(page, was string, wasDepth int, is string, depth int) Finding {
+	return Finding{Code: FindingGraphCorrected, Severity: SeverityInfo, Page: page,
+		Text: fmt.Sprintf("on record as %s over %d edge(s), found to be %s over %d", was, wasDepth, is, depth)}
 }
 
 // ID is stable over runs: the same fault of the same page has the same id, so
