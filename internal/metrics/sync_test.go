@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,30 +134,33 @@ func TestKnown_ShowsWithoutCountingAndForgetDrops(t *testing.T) {
 	}
 }
 
-// An alert on a metric that nothing makes would be silent for ever.
-func TestRules_WatchMetricsThatExist(t *testing.T) {
+// An alert or a chart on a metric that nothing makes would be silent for ever.
+func TestRulesAndDashboard_WatchMetricsThatExist(t *testing.T) {
 	t.Parallel()
-	rules, err := os.ReadFile("../../deploy/prometheus/sitemapd.rules.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var made []string
+	made := map[string]string{}
 	for _, source := range []string{"sync.go", "verify.go", "../../handlers/metrics.go"} {
 		code, err := os.ReadFile(filepath.FromSlash(source))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, found := range regexp.MustCompile(`(?:Name: |gauge\(|counter\()"(sitemapd_[a-z_]+)"`).FindAllSubmatch(code, -1) {
-			made = append(made, string(found[1]))
+		for _, found := range regexp.MustCompile(`(?:(Counter|Gauge|Histogram)Opts{\s*Name: |(gauge|counter)\()"(sitemapd_[a-z_]+)"`).FindAllSubmatch(code, -1) {
+			made[string(found[3])] = string(found[1]) + string(found[2])
 		}
 	}
-	watched := regexp.MustCompile(`sitemapd_[a-z_]+`).FindAllString(string(rules), -1)
-	if len(watched) < 8 {
-		t.Fatalf("the rules watch %v", watched)
-	}
-	for _, name := range watched {
-		if !slices.Contains(made, name) {
-			t.Errorf("the rules watch %s, which nothing makes", name)
+	for file, least := range map[string]int{"prometheus/sitemapd.rules.yml": 8, "grafana/dashboards/operations.json": 18} {
+		text, err := os.ReadFile(filepath.FromSlash("../../deploy/" + file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		watched := regexp.MustCompile(`\bsitemapd_(sync|http|webhook|publish|build|verify)_[a-z_]+`).FindAllString(string(text), -1)
+		if len(watched) < least {
+			t.Errorf("%s watches %v", file, watched)
+		}
+		for _, name := range watched {
+			kind, ok := made[strings.TrimSuffix(name, "_bucket")]
+			if !ok || strings.HasSuffix(name, "_bucket") != (kind == "Histogram") {
+				t.Errorf("%s watches %s, which nothing makes", file, name)
+			}
 		}
 	}
 }

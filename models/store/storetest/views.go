@@ -134,13 +134,40 @@ func viewsReader(t testing.TB, dsn string) *sql.DB {
 	for _, name := range ViewNames {
 		Execute(t, dsn, fmt.Sprintf("GRANT SELECT ON `%s`.`%s` TO '%s'@'%%'", database, name, user))
 	}
+	return login(t, u.Host, user, "reads", database)
+}
+
+func login(t testing.TB, address, user, password, database string) *sql.DB {
 	config := mysql.NewConfig()
-	config.User, config.Passwd, config.Net, config.Addr, config.DBName, config.ParseTime = user, "reads", "tcp", u.Host, database, true
+	config.User, config.Passwd, config.Net, config.Addr, config.DBName, config.ParseTime = user, password, "tcp", address, database, true
+	config.Params = map[string]string{"time_zone": "'+00:00'"}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sql.OpenDB(connector)
+}
+
+// GrafanaReader makes the user grafana by the statements that a script gives for a database, under a name of its own, and
+// opens the database as that user.
+func GrafanaReader(t testing.TB, dsn string, script func(database, password string, run func(statement string))) *sql.DB {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := *u
+	server.Path = "/"
+	random := make([]byte, 6)
+	_, _ = rand.Read(random)
+	user, database := "grafana_"+hex.EncodeToString(random), strings.TrimPrefix(u.Path, "/")
+	script(database, "reads", func(statement string) {
+		Execute(t, server.String(), strings.ReplaceAll(statement, "grafana@", user+"@"))
+	})
+	t.Cleanup(func() { Execute(t, server.String(), "DROP USER "+user+"@'%'") })
+	db := login(t, u.Host, user, "reads", database)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 // microsecond is how views on SQLite write a time.
