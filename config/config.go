@@ -18,6 +18,8 @@ type Config struct {
 	Sync   Sync   `key:"sync"`
 	Verify Verify `key:"verify"`
 	HTTP   HTTP   `key:"http"`
+	Notify Notify `key:"notify"`
+	Mail   Mail   `key:"mail"`
 	Sites  []Site `key:"sites"`
 
 	origins map[string]string // key -> where its value came from; none for a default
@@ -78,6 +80,24 @@ type HTTP struct {
 	UserHeader      string         `key:"user_header"`     // in which a trusted proxy names its user; "" for none
 	RatePerMinute   int            `key:"rate_per_minute"` // API requests of one token, user or address
 	ShutdownTimeout time.Duration  `key:"shutdown_timeout"`
+}
+
+// Notify says how what happened is brought to channels.
+type Notify struct {
+	Timeout      time.Duration  `key:"timeout"`       // one attempt to deliver
+	DisableAfter time.Duration  `key:"disable_after"` // a channel that took nothing for so long is disabled
+	Keep         time.Duration  `key:"keep"`          // events and attempts are kept for so long
+	AllowPrivate []netip.Prefix `key:"allow_private"` // private networks that webhooks may reach beside fetch.allow_private
+	Rules        string         `key:"rules"`         // file with channels and alert rules; "" for none
+}
+
+// Mail says how mail leaves; without a server none does.
+type Mail struct {
+	Server   string `key:"server"` // HOST:PORT
+	Username string `key:"username"`
+	Password string `key:"password" secret:"all"`
+	From     string `key:"from"` // an address, or Name <address>
+	TLS      string `key:"tls"`  // starttls, tls or none
 }
 
 // Site is one site to follow. Zero durations mean the ones of Sync. Load fills in Name,
@@ -141,6 +161,12 @@ func Default() Config {
 			RatePerMinute:   600,
 			ShutdownTimeout: 10 * time.Second,
 		},
+		Notify: Notify{
+			Timeout:      15 * time.Second,
+			DisableAfter: 5 * 24 * time.Hour,
+			Keep:         90 * 24 * time.Hour,
+		},
+		Mail: Mail{TLS: "starttls"},
 	}
 }
 

@@ -160,6 +160,16 @@ func TestLoad_EveryVariableSetsItsKey(t *testing.T) {
 		{"HTTP_USER_HEADER", "Remote-User", func(c *config.Config) { c.HTTP.UserHeader = "Remote-User" }},
 		{"HTTP_RATE_PER_MINUTE", "1", func(c *config.Config) { c.HTTP.RatePerMinute = 1 }},
 		{"HTTP_SHUTDOWN_TIMEOUT", "1s", func(c *config.Config) { c.HTTP.ShutdownTimeout = time.Second }},
+		{"NOTIFY_TIMEOUT", "5s", func(c *config.Config) { c.Notify.Timeout = 5 * time.Second }},
+		{"NOTIFY_DISABLE_AFTER", "2d", func(c *config.Config) { c.Notify.DisableAfter = 48 * time.Hour }},
+		{"NOTIFY_KEEP", "7d", func(c *config.Config) { c.Notify.Keep = 168 * time.Hour }},
+		{"NOTIFY_ALLOW_PRIVATE", "10.0.0.0/8", func(c *config.Config) { c.Notify.AllowPrivate = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} }},
+		{"NOTIFY_RULES", "alerts.yaml", func(c *config.Config) { c.Notify.Rules = "alerts.yaml" }},
+		{"MAIL_SERVER", "h:25", func(c *config.Config) { c.Mail.Server = "h:25" }},
+		{"MAIL_FROM", "A <a@b.example>", func(c *config.Config) { c.Mail.From = "A <a@b.example>" }},
+		{"MAIL_USERNAME", "u", func(c *config.Config) { c.Mail.Username = "u" }},
+		{"MAIL_PASSWORD", "p", func(c *config.Config) { c.Mail.Password = "p" }},
+		{"MAIL_TLS", "tls", func(c *config.Config) { c.Mail.TLS = "tls" }},
 		{"SITES", "https://a.example, https://b.example", func(c *config.Config) {
 			c.Sites = []config.Site{
 				{URL: "https://a.example", Name: "a.example", Schedule: "@hourly", TimeZone: "UTC"},
@@ -173,6 +183,14 @@ func TestLoad_EveryVariableSetsItsKey(t *testing.T) {
 		if test.name == "HTTP_USER_HEADER" { // refused alone
 			want.HTTP.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 			pairs = append(pairs, "SITEMAPD_HTTP_TRUSTED_PROXIES", "127.0.0.1")
+		}
+		if test.name != "MAIL_TLS" && strings.HasPrefix(test.name, "MAIL_") { // refused alone too
+			for name, value := range map[string]string{"MAIL_SERVER": "h:25", "MAIL_FROM": "A <a@b.example>", "MAIL_USERNAME": "u", "MAIL_PASSWORD": "p"} {
+				if name != test.name {
+					pairs = append(pairs, "SITEMAPD_"+name, value)
+				}
+			}
+			want.Mail = config.Mail{Server: "h:25", From: "A <a@b.example>", Username: "u", Password: "p", TLS: "starttls"}
 		}
 		asked[test.name] = true
 		if diff := cmp.Diff(want, load(t, nil, env(pairs...), ""), values); diff != "" {

@@ -41,6 +41,8 @@ func (c Config) check(problems *Problems) {
 	k.sync(c.Sync)
 	k.verify(c.Verify)
 	k.http(c.HTTP)
+	k.notify(c.Notify)
+	k.mail(c.Mail)
 	k.sites(c.Sites, c.Sync)
 }
 

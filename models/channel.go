@@ -171,3 +171,15 @@ type Unread struct {
 	SiteID int64
 	Run    int64 // the last that events were made of
 }
+
+// ChannelSpec is what a person says of a channel; nil leaves as it is, or to what is usual.
+type ChannelSpec struct {
+	Name     *string
+	Address  *string // https://…, mailto:…, slack:https://…: the kind follows from it
+	SiteID   *int64
+	Types    *[]string
+	Digest   *string
+	TimeZone *string
+	Secret   *string // of a new webhook; nil: one is made
+	Origin   string
+}

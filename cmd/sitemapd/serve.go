@@ -16,6 +16,7 @@ import (
 	"github.com/sitemapd/sitemapd/config"
 	"github.com/sitemapd/sitemapd/handlers"
 	"github.com/sitemapd/sitemapd/internal/metrics"
+	"github.com/sitemapd/sitemapd/internal/notify"
 	"github.com/sitemapd/sitemapd/internal/systemd"
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
@@ -53,6 +54,7 @@ type daemon struct {
 	engine *syncer.Engine
 	loop   *syncer.Loop
 	pages  *syncer.Verifier
+	notify *notify.Worker
 
 	verified *metrics.Verify
 }
@@ -73,10 +75,13 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	if d.verified, err = metrics.NewVerify(registry); err != nil {
 		return err
 	}
-	if d.engine, err = a.engine(s, d.client, syncer.Options{Observe: runs.Observe, Expected: runs.Decided}); err != nil {
+	if d.engine, err = a.engine(s, d.client, syncer.Options{Observe: d.observed(runs), Expected: runs.Decided}); err != nil {
 		return err
 	}
 	if d.pages, err = a.verifier(s, d.client, d.engine, d.verified); err != nil {
+		return err
+	}
+	if d.notify, err = d.notifier(registry); err != nil {
 		return err
 	}
 	c := a.config.Sync
@@ -87,6 +92,9 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	}
 	for _, name := range config.UnknownVariables(os.Environ()) {
 		a.log.Warn("this variable is no setting", "name", name)
+	}
+	if _, err := readRules(a.config.Notify.Rules); err != nil {
+		return err
 	}
 	if err := d.known(ctx, runs); err != nil {
 		return err
@@ -113,6 +121,11 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 	defer stop()
 	failed := make(chan error, 2)
 	verified := make(chan struct{})
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		d.notifying(parts)
+	}()
 	go func() {
 		defer close(verified)
 		if d.config.Verify.Enabled {
@@ -125,6 +138,7 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 	go func() {
 		err := d.loop.Run(parts)
 		<-verified // it gives its hosts back: the database must be open until then
+		<-told
 		failed <- err
 	}()
 	go func() { failed <- server.Serve(parts, listener) }()
@@ -132,6 +146,10 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 	go systemd.KeepAlive(parts, func(context.Context) bool { return true })
 	if err := d.follow(parts); err != nil && parts.Err() == nil {
 		d.log.Error("follow the configured sites", "error", err)
+	}
+	// After the sites: rules name them. What is wrong with one entry must not stop the daemon.
+	if err := d.applyRules(parts, d.store); err != nil && parts.Err() == nil {
+		d.log.Error("apply the rules file", "error", err)
 	}
 	first := <-failed
 	_ = systemd.Notify("STOPPING=1")

@@ -35,9 +35,10 @@ var layers = []layer{
 	{folder: "internal/export", may: []string{"models", "sync/sitemap"}},
 	{folder: "internal/layering"},
 	{folder: "internal/metrics", may: []string{"models"}},
+	{folder: "internal/notify", may: []string{"models"}},
 	{folder: "internal/sitetest"},
 	{folder: "internal/systemd"},
-	{folder: "cmd", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/canonical", "sync/weburl", "sync/fetch", "sync/schedule", "handlers", "config", "internal/export", "internal/metrics", "internal/sitetest", "internal/systemd"}},
+	{folder: "cmd", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/canonical", "sync/weburl", "sync/fetch", "sync/schedule", "handlers", "config", "internal/export", "internal/metrics", "internal/notify", "internal/sitetest", "internal/systemd"}},
 	{folder: "e2e", may: []string{"cmd", "models", "models/store", "sync", "sync/sitemap", "sync/weburl", "sync/fetch", "handlers", "config", "internal/sitetest"}},
 	{folder: "scripts", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/weburl", "sync/fetch", "internal/sitetest"}},
 }
@@ -58,6 +59,7 @@ var homes = [][]string{ // the library, then its folders
 	{"github.com/spf13/cobra", "cmd"},
 	{"github.com/robfig/cron", "sync/schedule"},
 	{"code.dny.dev/ssrf", "sync/fetch"},
+	{"github.com/wneessen/go-mail", "internal/notify"},
 }
 
 // impure is what a package may not import that promises to be a function of its arguments.
@@ -198,6 +200,9 @@ func TestLayers_SayWhatTheyMean(t *testing.T) {
 		{"models/store", "sync", false},
 		{"config", "models", false},
 		{"internal/sitetest", "cmd/sitemapd", false},
+		{"internal/notify", "models", true},
+		{"internal/notify", "models/store", false},
+		{"internal/notify", "sync/fetch", false},
 	} {
 		own, _ := of(test.from)
 		if got := own.allows(test.to); got != test.want {
