@@ -10,8 +10,9 @@ import (
 	"github.com/sitemapd/sitemapd/models"
 )
 
-// changeStore is what the API needs of the change feed.
+// changeStore is what the API needs of the change feed, and of the comparison of two moments.
 type changeStore interface {
+	Diff(ctx context.Context, siteID int64, filter models.DiffFilter, fn func(*models.Change) error) error
 	Changes(ctx context.Context, siteID int64, filter models.ChangeFilter, fn func(*models.Change) error) error
 }
 
@@ -73,7 +74,7 @@ func (s *Server) changeRoutes() {
 	}}
 	register(s, ScopeRead, huma.Operation{
 		OperationID: "list-changes", Method: "GET", Path: "/sites/{site}/changes", Tags: []string{"inventory"},
-		Summary: "The change feed", Errors: []int{404, 422}, Responses: responses,
+		Summary: "The change feed", Errors: []int{404, 410, 422}, Responses: responses,
 		Description: "Every change in order, each at least once. With Accept: text/event-stream it stays open and sends changes as they " +
 			"happen; Last-Event-ID goes on where a connection broke.",
 	}, func(ctx context.Context, in *changesInput) (*huma.StreamResponse, error) {

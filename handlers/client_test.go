@@ -81,6 +81,9 @@ func TestClient_UnderstandsTheServer(t *testing.T) {
 	if must(err); len(feed.Items) != 1 || feed.Cursor != "7.1" || feed.More {
 		t.Errorf("%+v", feed)
 	}
+	if rows := collect(t, c.Diff(ctx, "1", "3", "", "moved")); len(rows) != 1 || rows[0].Kind != models.KindMoved {
+		t.Errorf("%+v", rows)
+	}
 	if runs := collect(t, c.ListRuns(ctx, "1")); len(runs) != 7 || !runs[0].Current {
 		t.Errorf("%+v", runs)
 	}

@@ -39,6 +39,7 @@ var calls = []struct {
 	{name: "list-segments", method: "GET", path: "/sites/1/segments"},
 	{name: "save-segment", method: "POST", path: "/sites/1/segments", body: `{"name":"blog","filter":"contains=/blog/"}`, status: 201},
 	{name: "remove-segment", method: "DELETE", path: "/sites/1/segments/4", status: 204},
+	{name: "diff", method: "GET", path: "/sites/1/diff?from=3&to=2026-11-30T12:00:00Z&page_size=1"},
 	{name: "list-documents", method: "GET", path: "/sites/1/documents"},
 	{name: "document-history", method: "GET", path: "/sites/1/documents/2/history"},
 	{name: "list-findings", method: "GET", path: "/sites/1/findings?page_size=1"},

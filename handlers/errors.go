@@ -42,6 +42,7 @@ var problemTypes = map[int]string{
 	http.StatusMethodNotAllowed:      "/problems/method-not-allowed",
 	http.StatusConflict:              "/problems/conflict",
 	http.StatusPreconditionFailed:    "/problems/precondition-failed",
+	http.StatusGone:                  "/problems/pruned",
 	http.StatusRequestEntityTooLarge: "/problems/too-large",
 	http.StatusUnsupportedMediaType:  "/problems/unsupported-encoding",
 	http.StatusUnprocessableEntity:   "/problems/invalid",
@@ -92,6 +93,7 @@ func (s *Server) problem(ctx context.Context, err error) *Problem {
 	var (
 		p       *Problem
 		invalid *models.InvalidError
+		pruned  *models.PrunedError
 		hinted  *models.HintedError
 		httpErr *echo.HTTPError
 		tooBig  *http.MaxBytesError
@@ -106,6 +108,10 @@ func (s *Server) problem(ctx context.Context, err error) *Problem {
 		if invalid.Field != "" {
 			p.Errors = []*huma.ErrorDetail{{Message: invalid.Text, Location: invalid.Field}}
 		}
+	case errors.As(err, &pruned):
+		p = newProblem(http.StatusGone, pruned.Error())
+		p.Hint = "ask for run " + number(pruned.KeptFrom) + " or later; who follows the change feed reads the inventory anew and goes on from there"
+		p.Errors = []*huma.ErrorDetail{{Message: "pruned", Location: pruned.Field, Value: pruned.Run}}
 	case errors.Is(err, models.ErrNotFound):
 		p = newProblem(http.StatusNotFound, "there is no such thing here")
 	case errors.Is(err, models.ErrConflict):

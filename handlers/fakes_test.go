@@ -34,6 +34,7 @@ type store struct {
 	PageHistoryFunc     func(siteID int64, key models.Key) ([]models.Page, error)
 	RunAtFunc           func(siteID int64, at time.Time) (int64, error)
 	ChangesFunc         func(siteID int64, f models.ChangeFilter, fn func(*models.Change) error) error
+	DiffFunc            func(siteID int64, f models.DiffFilter, fn func(*models.Change) error) error
 	RunsFunc            func(siteID, before int64, limit int) ([]models.Run, error)
 	RunFunc             func(siteID, id int64) (models.Run, error)
 	DocumentsAtFunc     func(siteID int64, at models.AsOf) ([]models.Document, error)
@@ -117,6 +118,13 @@ func (s *store) Changes(_ context.Context, siteID int64, f models.ChangeFilter, 
 		return nil
 	}
 	return s.ChangesFunc(siteID, f, fn)
+}
+
+func (s *store) Diff(_ context.Context, siteID int64, f models.DiffFilter, fn func(*models.Change) error) error {
+	if s.DiffFunc == nil {
+		return nil
+	}
+	return s.DiffFunc(siteID, f, fn)
 }
 
 func (s *store) Runs(_ context.Context, siteID, before int64, limit int) ([]models.Run, error) {

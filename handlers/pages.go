@@ -27,16 +27,7 @@ type AsOfInput struct {
 }
 
 func (in AsOfInput) moment() (models.AsOf, error) {
-	if in.AsOf == "" {
-		return models.AsOf{}, nil
-	}
-	if run, err := strconv.ParseInt(in.AsOf, 10, 64); err == nil && run > 0 {
-		return models.AsOf{Run: run}, nil
-	}
-	if at, err := parseTime(in.AsOf); err == nil {
-		return models.AsOf{Time: at}, nil
-	}
-	return models.AsOf{}, models.Invalid("query.as_of", "a run's number, or a time such as 2026-11-30T12:00:00Z", "neither a run nor a time")
+	return momentOf("as_of", in.AsOf)
 }
 
 // PagesFilter is the inventory's filter: the same names in the API, in the dashboard's addresses and in exports.

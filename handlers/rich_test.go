@@ -46,6 +46,13 @@ func rich(f *fixture) {
 		return fn(&models.Change{Cursor: "7.1", Run: 7, At: now, Kind: models.KindChanged, URL: page.URL, Reason: "declared",
 			Fields: []models.FieldChange{{Field: "lastmod", Old: nil, New: lastmod.Raw, InstantChanged: ptr(true)}}})
 	}
+	f.store.DiffFunc = func(_ int64, filter models.DiffFilter, fn func(*models.Change) error) error {
+		if filter.After != "" || filter.From.Run != 3 {
+			return nil
+		}
+		return fn(&models.Change{Cursor: "3.7.1.00.0", Run: 7, At: now, Kind: models.KindMoved, URL: page.URL, Reason: "redirects",
+			Fields: []models.FieldChange{{Field: "url", Old: page.URL, New: page.URL + "new/"}}})
+	}
 	run := models.Run{
 		ID: 7, Site: "example.com", Cause: models.CauseCron, Verdict: models.VerdictComplete, Reason: "", StartedAt: now.Add(-time.Minute), FinishedAt: &finished,
 		Current: true, Documents: models.RunDocuments{Read: 1, Unchanged: 2, Failed: 1}, Counts: models.Counts{Live: 3, Added: 1}, Requests: 4, Bytes: 1234,

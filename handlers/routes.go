@@ -43,6 +43,7 @@ func (s *Server) routes() error {
 	s.inventoryRoutes()
 	s.changeRoutes()
 	s.segmentRoutes()
+	s.diffRoutes()
 	s.documentRoutes()
 	s.findingRoutes()
 	s.metadataRoutes()

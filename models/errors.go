@@ -17,6 +17,19 @@ var (
 	ErrBusy = errors.New("busy")
 )
 
+// PrunedError means that a moment, or a place in the change feed, lies before what is kept of a site's history: somebody
+// pruned it. What is kept begins at KeptFrom and is whole.
+type PrunedError struct {
+	Field    string // what named the moment: as_of, run, after
+	Run      int64  // the run that was asked for
+	KeptFrom int64  // the oldest run that can be asked for
+}
+
+// Error says which moment is gone and which are not.
+func (e *PrunedError) Error() string {
+	return fmt.Sprintf("%s: the history of run %d was pruned (everything from run %d on is kept)", e.Field, e.Run, e.KeptFrom)
+}
+
 // InvalidError says which input was refused and what to do about it.
 type InvalidError struct {
 	Field string // what: a flag, a key, a column

@@ -80,8 +80,11 @@ func pageRow(out *printer, p *models.Page) error {
 	return out.row(p, p.URL, string(p.State), lastmodText(p.Lastmod), p.Changefreq, priority, p.Document, when(p.FirstSeen), when(p.LastSeen))
 }
 
-// parseAsOf reads a run's number or a time; a date means its first instant in UTC.
-func parseAsOf(text string) (models.AsOf, error) {
+// parseAsOf reads the moment of --as-of.
+func parseAsOf(text string) (models.AsOf, error) { return parseMoment("--as-of", text) }
+
+// parseMoment reads a run's number or a time; a date means its first instant in UTC.
+func parseMoment(flag, text string) (models.AsOf, error) {
 	if text == "" {
 		return models.AsOf{}, nil
 	}
@@ -93,7 +96,7 @@ func parseAsOf(text string) (models.AsOf, error) {
 			return models.AsOf{Time: t.UTC()}, nil
 		}
 	}
-	return models.AsOf{}, usage("--as-of %q: want a run's number or a time such as 2026-11-30 or 2026-11-30T12:00:00Z", text)
+	return models.AsOf{}, usage("%s %q: want a run's number or a time such as 2026-11-30 or 2026-11-30T12:00:00Z", flag, text)
 }
 
 func (a *app) changesCommand() *cobra.Command {
@@ -107,14 +110,7 @@ for ever. Without either the whole feed is given.`,
 		RunE: a.withSite(func(ctx context.Context, s *store.Store, site models.Site, _ []string) error {
 			out := a.printer("run", "at", "kind", "url", "what")
 			err := s.Changes(ctx, site.ID, filter, func(c *models.Change) error {
-				var what []string
-				for _, f := range c.Fields {
-					what = append(what, fmt.Sprintf("%s: %s -> %s", f.Field, text(f.Old), text(f.New)))
-				}
-				if c.Reason != "" {
-					what = append(what, c.Reason)
-				}
-				return out.row(c, strconv.FormatInt(c.Run, 10), when(c.At), c.Kind, c.URL, strings.Join(what, "; "))
+				return out.row(c, strconv.FormatInt(c.Run, 10), when(c.At), c.Kind, c.URL, whatChanged(c))
 			})
 			if err != nil {
 				return err

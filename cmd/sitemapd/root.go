@@ -71,11 +71,12 @@ func execute(ctx context.Context, args []string, out, errOut io.Writer) int {
 func codeOf(err error) int {
 	var exit *exitError
 	var invalid *models.InvalidError
+	var pruned *models.PrunedError
 	var problems *config.Problems
 	switch {
 	case errors.As(err, &exit):
 		return exit.code
-	case errors.As(err, &invalid), errors.As(err, &problems), errors.Is(err, models.ErrNotFound), errors.Is(err, models.ErrConflict):
+	case errors.As(err, &invalid), errors.As(err, &pruned), errors.As(err, &problems), errors.Is(err, models.ErrNotFound), errors.Is(err, models.ErrConflict):
 		return exitUsage
 	case errors.Is(err, syncer.ErrUnreachable):
 		return exitUnavailable
@@ -113,7 +114,7 @@ Exit codes: 0 done · 1 failure of ours or the database · 2 wrong use or config
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see `%s --help`", err, cmd.CommandPath())
 	})
-	root.AddCommand(a.syncCommand(), a.checkCommand(), a.probeCommand(), a.sitesCommand(), a.urlsCommand(), a.exportCommand(), a.changesCommand(),
+	root.AddCommand(a.syncCommand(), a.checkCommand(), a.probeCommand(), a.sitesCommand(), a.urlsCommand(), a.exportCommand(), a.changesCommand(), a.diffCommand(), a.pruneCommand(),
 		a.historyCommand(), a.runsCommand(), a.verifyCommand(), a.canonicalCommand(), a.reportCommand(), a.documentsCommand(), a.findingsCommand(), a.heldCommand(), a.serveCommand(), a.demoCommand(),
 		a.migrateCommand(), a.configCommand(), a.hookCommand(), a.webhookCommand(), a.tokenCommand(), a.healthcheckCommand(), a.versionCommand())
 	wrapUsage(root)

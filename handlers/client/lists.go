@@ -139,6 +139,19 @@ func (c *Client) ListChanges(ctx context.Context, name, after string, kinds ...s
 	return answer[Changes](ctx, c, http.MethodGet, site(name)+"/changes", query, nil, nil)
 }
 
+// Diff gives what is different of a site's pages between two moments, each a run's number or a time (RFC 3339); an empty
+// later one means now.
+func (c *Client) Diff(ctx context.Context, name, from, to string, kinds ...string) iter.Seq2[models.Change, error] {
+	query := url.Values{"from": {from}}
+	if to != "" {
+		query.Set("to", to)
+	}
+	if len(kinds) > 0 {
+		query.Set("kind", strings.Join(kinds, ","))
+	}
+	return all[models.Change](ctx, c, site(name)+"/diff", query)
+}
+
 // WatchSite sends the progress of a site's runs until ctx ends.
 func (c *Client) WatchSite(ctx context.Context, name string) iter.Seq2[models.Progress, error] {
 	return c.watch(ctx, site(name)+"/progress")

@@ -175,8 +175,7 @@ func (r *changeReader) appeared(before, after *models.Declaration) *models.Chang
 		if c := changed(before, after); c != nil || !r.filter.Shifts {
 			return c
 		}
-		return &models.Change{Kind: models.KindMoved, URL: after.URL, Reason: "listed by another document, with the same content",
-			Fields: []models.FieldChange{{Field: "document", Old: before.Document, New: after.Document}}}
+		return shifted(before, after)
 	case after.FirstRun < r.run:
 		return &models.Change{Kind: models.KindRestored, URL: after.URL}
 	}
@@ -184,6 +183,12 @@ func (r *changeReader) appeared(before, after *models.Declaration) *models.Chang
 		return nil
 	}
 	return &models.Change{Kind: models.KindAdded, URL: after.URL}
+}
+
+// shifted tells that another document lists a page, with the same content.
+func shifted(before, after *models.Declaration) *models.Change {
+	return &models.Change{Kind: models.KindMoved, URL: after.URL, Reason: "listed by another document, with the same content",
+		Fields: []models.FieldChange{{Field: "document", Old: before.Document, New: after.Document}}}
 }
 
 // left tells how a page ended.

@@ -67,6 +67,7 @@ type changeReader struct {
 	site     siteRow
 	filter   models.ChangeFilter
 	after    changeCursor
+	begin    int64 // the first run that is whole: 1 unless somebody pruned
 	given    int
 	fn       func(*models.Change) error
 	run, was int64 // the run, and the last moment before it
@@ -77,7 +78,9 @@ type changeReader struct {
 }
 
 // Changes streams a site's change feed, oldest first: one run, or everything after a cursor up to the current run.
-// A page that only moved to another document is no change unless the filter asks for shifts.
+// A page that only moved to another document is no change unless the filter asks for shifts. Where history was pruned, the
+// feed begins behind the oldest run that is kept, and older cursors are refused with a models.PrunedError unless nothing
+// happened between.
 func (s *Store) Changes(ctx context.Context, siteID int64, filter models.ChangeFilter, fn func(*models.Change) error) error {
 	site, err := s.siteRow(ctx, siteID)
 	if err != nil {
@@ -92,6 +95,13 @@ func (s *Store) Changes(ctx context.Context, siteID int64, filter models.ChangeF
 	if filter.Pages != nil {
 		r.selects = r.selecting(ctx, *filter.Pages)
 	}
+	h, err := s.horizon(ctx, siteID)
+	if err != nil {
+		return err
+	}
+	if r.begin, err = h.begin(filter, r.after); err != nil {
+		return err
+	}
 	if err := s.indexPages(ctx, siteID); err != nil {
 		return err
 	}
@@ -102,7 +112,7 @@ func (s *Store) Changes(ctx context.Context, siteID int64, filter models.ChangeF
 }
 
 func (r *changeReader) read(ctx context.Context) error {
-	from, to := max(r.after.run, 1), r.site.CurrentRun
+	from, to := max(r.after.run, r.begin), r.site.CurrentRun
 	if r.filter.Run != 0 {
 		if r.filter.Run > r.site.LastRun || r.filter.Run < 0 {
 			return notFound("run", r.filter.Run)

@@ -17,7 +17,7 @@ type timeline struct {
 }
 
 // PageHistory gives every state of one page, oldest first, each from the run that began it up to but without the run
-// that ended it: no gap, no overlap. It is empty for a page that was never listed.
+// that ended it: no gap, no overlap. It is empty for a page that was never listed, and begins at the oldest run that is kept.
 func (s *Store) PageHistory(ctx context.Context, siteID int64, key models.Key) ([]models.Page, error) {
 	m, err := s.at(ctx, siteID, models.AsOf{})
 	if err != nil {
@@ -94,9 +94,12 @@ func (t *timeline) boundaries() []int64 {
 			runs = append(runs, versions[i].FromRun)
 		}
 	}
+	for i := range runs { // what was before the horizon is not kept whole
+		runs[i] = max(runs[i], t.site.keptFrom)
+	}
 	slices.Sort(runs)
 	runs = slices.Compact(runs)
-	first := t.rows[0].FromRun
+	first := max(t.rows[0].FromRun, t.site.keptFrom)
 	return slices.DeleteFunc(runs, func(run int64) bool { return run < first || run > t.site.CurrentRun })
 }
 

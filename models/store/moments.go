@@ -65,6 +65,9 @@ func (s *Store) at(ctx context.Context, siteID int64, at models.AsOf) (*moment, 
 			m.run, err = 0, nil
 		}
 	}
+	if err == nil && m.run > 0 && m.run < site.keptFrom { // before the first run there was nothing, and that is still known
+		return nil, &models.PrunedError{Field: "as_of", Run: m.run, KeptFrom: site.keptFrom}
+	}
 	return m, err
 }
 
@@ -258,7 +261,7 @@ func (s *Store) DocumentsAt(ctx context.Context, siteID int64, at models.AsOf) (
 		WHERE v.site_id = ? AND v.from_run <= ? AND v.to_run > ? ORDER BY v.document`, siteID, m.run, m.run))
 }
 
-// DocumentHistory gives every version of one document, oldest first.
+// DocumentHistory gives every version of one document that no pruning took, oldest first.
 func (s *Store) DocumentHistory(ctx context.Context, siteID int64, document int32) ([]models.Document, error) {
 	m, err := s.at(ctx, siteID, models.AsOf{})
 	if err != nil {
@@ -266,7 +269,7 @@ func (s *Store) DocumentHistory(ctx context.Context, siteID int64, document int3
 	}
 	list, err := m.visible(s.versions(ctx, "SELECT "+versionColumns+` FROM document_versions v
 		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
-		WHERE v.site_id = ? AND v.document = ? AND v.from_run <= ? ORDER BY v.from_run`, siteID, document, m.site.CurrentRun))
+		WHERE v.site_id = ? AND v.document = ? AND v.from_run <= ? AND v.to_run > ? ORDER BY v.from_run`, siteID, document, m.site.CurrentRun, m.site.keptFrom))
 	if err == nil && len(list) == 0 {
 		return nil, notFound("document", document)
 	}

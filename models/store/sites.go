@@ -38,6 +38,8 @@ type siteRow struct {
 	NextDue    *time.Time
 	CreatedAt  time.Time
 	RemovedAt  *time.Time
+
+	keptFrom int64 // see retention; only siteRow reads it
 }
 
 func (siteRow) TableName() string { return "sites" }
@@ -164,6 +166,9 @@ func (s *Store) siteRow(ctx context.Context, id int64) (siteRow, error) {
 		return row, notFound("site", id)
 	}
 	if err != nil {
+		return row, fmt.Errorf("read site %d: %w", id, err)
+	}
+	if row.keptFrom, err = keptFrom(s.reads.WithContext(ctx), id); err != nil {
 		return row, fmt.Errorf("read site %d: %w", id, err)
 	}
 	return row, nil

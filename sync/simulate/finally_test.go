@@ -83,9 +83,72 @@ func (x *world) finally() error {
 			return err
 		}
 	}
-	for _, size := range []int{1, 7, 1000} {
+	if err := x.compared(); err != nil {
+		return err
+	}
+	for _, size := range []int{2 + len(x.past.moments)%9, 1000} {
 		if err := x.resumed(size); err != nil {
 			return fmt.Errorf("change feed read %d lines at a time: %w", size, err)
+		}
+	}
+	return x.pruned()
+}
+
+// pruned forgets the first half of the runs: the second half must be what it was.
+func (x *world) pruned() error {
+	kept := x.past.moments[(1+len(x.past.moments))/2:]
+	if len(kept) == 0 || kept[0].run < 2 {
+		return nil
+	}
+	from := kept[0].run
+	lease, err := x.store.AcquireLease(x.ctx, keyOf(x.site.Root), "pruner", time.Minute)
+	if err != nil {
+		return err
+	}
+	var before []models.Change
+	if before, err = x.lines(models.ChangeFilter{}); err != nil {
+		return err
+	}
+	if _, err := x.store.Prune(x.ctx, lease, x.site.ID, from); err != nil {
+		return err
+	}
+	for _, s := range kept {
+		if err := x.remembered(s); err != nil {
+			return fmt.Errorf("after pruning up to run %d: %w", from, err)
+		}
+	}
+	if _, err := x.read(from - 1); err == nil && x.past.moments[len(x.past.moments)-len(kept)-1].run > 0 {
+		return fmt.Errorf("run %d can still be asked for after pruning up to run %d", from-1, from)
+	}
+	if known := slices.IndexFunc(before, func(c models.Change) bool { return c.Run > from }); known != 0 && len(before) > 0 {
+		if known < 0 {
+			known = len(before)
+		}
+		rest, err := x.lines(models.ChangeFilter{After: before[known-1].Cursor})
+		if err != nil || len(rest) != len(before)-known {
+			return fmt.Errorf("who had read the feed up to run %d gets %d lines and %w, want %d", from, len(rest), err, len(before)-known)
+		}
+		before = before[known:]
+	}
+	for run := from + 1; run <= kept[len(kept)-1].run; run++ {
+		feed, err := x.lines(models.ChangeFilter{Run: run})
+		if err != nil {
+			return err
+		}
+		for _, c := range feed {
+			if len(before) == 0 || text(before[0]) != text(c) {
+				return fmt.Errorf("after pruning up to run %d the feed says %s", from, text(c))
+			}
+			before = before[1:]
+		}
+	}
+	if len(before) > 0 {
+		return fmt.Errorf("after pruning up to run %d the feed does not say %s any more", from, text(before[0]))
+	}
+	x.past.moments = kept
+	for url := range kept[len(kept)-1].pages {
+		if err := x.timeline(url); err != nil {
+			return fmt.Errorf("after pruning up to run %d: %w", from, err)
 		}
 	}
 	return nil
@@ -168,16 +231,4 @@ func (x *world) resumed(size int) error {
 		return fmt.Errorf("it ends after %d lines of %d", n, len(x.past.feed))
 	}
 	return nil
-}
-
-// moments by time: with a clock that only went forward, a run is found by the time of its end.
-func (x *world) byTime(run models.Run) error {
-	if run.FinishedAt == nil {
-		return nil
-	}
-	got, err := x.store.RunAt(x.ctx, x.site.ID, run.FinishedAt.Add(time.Microsecond))
-	if err == nil && got < run.ID {
-		err = fmt.Errorf("at the end of run %d readers saw run %d", run.ID, got)
-	}
-	return err
 }

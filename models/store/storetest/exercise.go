@@ -43,6 +43,8 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Changes_AreResumedByCursor", cursors},
 		{"Changes_AreThoseOfASegment", narrowed},
 		{"Segments_BelongToASiteOrToAll", segments},
+		{"Diffs_CompareTwoMoments", diffs},
+		{"Diffs_AreReadBitByBit", largeDiff},
 		{"Histories_EqualTheModel", histories},
 		{"URLs_AreBytes", identity},
 		{"Times_ComeBackAsTheyWere", times},
