@@ -73,8 +73,8 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	for _, number := range r.failedDocuments() { // counted with their documents in the end, but their case is what they are
 		c.Stale -= undecided.documents[number]
 	}
-	for key := range s.lost {
-		if x := r.undecided[key]; x.Stage == models.StageRejected && r.endedDocument(x.Document) {
+	for key, x := range r.undecided {
+		if !s.back[key] && x.Stage == models.StageRejected && r.endedDocument(x.Document) {
 			c.Stale++ // a person keeps it, but no document stands for it
 		}
 	}

@@ -39,6 +39,7 @@ func (x *world) compare(request syncer.Request, record models.Run, failed error,
 	if err != nil {
 		return err
 	}
+	x.tally.recorded(now, stored, feed)
 	for name, check := range map[string]func() error{
 		"inventory": func() error { return x.inventory(before, now, stored) },
 		"proof":     func() error { return x.proof(before, now, stored) },
@@ -215,7 +216,7 @@ func stateOf(p *models.Page) models.State {
 func (x *world) absent(before, now *snapshot, w *walk) error {
 	for url, old := range before.pages {
 		p := now.pages[url]
-		if w.listed(url) || w.aged[old.Document] {
+		if w.listed(url) || w.aged[p.Document] { // an old copy proves no absence: what was read last holds
 			continue
 		}
 		rejected := now.cases[url].Stage == models.StageRejected

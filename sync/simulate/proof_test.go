@@ -42,6 +42,7 @@ func (x *world) proof(before, now *snapshot, record models.Run) error {
 		return fmt.Errorf("%d pages ended, but there are %d cases", len(keys), len(cases))
 	}
 	for _, c := range cases {
+		x.tally.add("ended: "+c.Stage, 1)
 		if err := x.proven(now, record, c); err != nil {
 			return fmt.Errorf("%s ended (%s: %s): %w", c.URL, c.Stage, c.Reason, err)
 		}

@@ -48,6 +48,9 @@ type view struct {
 	children []string
 }
 
+// simulated is the reason of answers that no network gave.
+const simulated = "simulated"
+
 // recorder stands between engine and web: it notes every answer and can break some before they are sent for.
 type recorder struct {
 	client *fetch.Client
@@ -58,6 +61,7 @@ type recorder struct {
 	good     map[string]view // complete views by URL and validator, for answers 304
 	outcomes []*outcomeFault
 	now      func() time.Time
+	events   *events
 }
 
 // outcomeFault is a fault of the network, which needs no network to be told.
@@ -78,7 +82,7 @@ func (r *recorder) broken(req fetch.Request) *fetch.Result {
 		if f.times > 0 {
 			f.times--
 		}
-		return &fetch.Result{URL: req.URL, FinalURL: req.URL, Outcome: f.outcome, Reason: "simulated", Header: http.Header{},
+		return &fetch.Result{URL: req.URL, FinalURL: req.URL, Outcome: f.outcome, Reason: simulated, Header: http.Header{},
 			Body: http.NoBody, ContentLength: -1, FetchedAt: r.now(), ObservedAt: r.now(), Attempts: 1}
 	}
 	return nil
@@ -127,6 +131,7 @@ func (r *recorder) Read(ctx context.Context, req fetch.Request, consume func(*fe
 		}
 	}
 	r.looks = append(r.looks, l)
+	r.events.answered(&l, result)
 	return result, err
 }
 

@@ -17,9 +17,8 @@ import (
 )
 
 var (
-	count    = flag.Int("histories", 0, "how many histories to live; 0: as many as fit into -budget")
+	count    = flag.Int("histories", 400, "how many histories to live")
 	first    = flag.Int("first", 1, "seed of the first history; the next ones count up")
-	budget   = flag.Duration("budget", 75*time.Second, "time for histories when their number is not given")
 	parallel = flag.Int("workers", runtime.GOMAXPROCS(0), "histories at a time")
 	verbose  = flag.Bool("trace", false, "print every step")
 	keep     = flag.String("keep", "", "directory for the smallest histories that broke a promise")
@@ -35,22 +34,20 @@ func TestHistories_KeepEveryPromise(t *testing.T) {
 		t.Skip("histories take minutes; the fixtures are lived nevertheless")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	limit := *count
-	if limit == 0 {
-		limit = 120
-	}
 	start := time.Now()
+	happened := newEvents()
 	var next, lived, broken atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for n := range max(1, *parallel) {
 		w := newWorker(t, 10+n)
+		w.events = happened
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= limit || *count == 0 && time.Since(start) > *budget {
+				if i >= *count {
 					return
 				}
 				h := made(*first + i)
@@ -69,6 +66,8 @@ func TestHistories_KeepEveryPromise(t *testing.T) {
 		}()
 	}
 	wg.Wait()
+	happened.print(os.Stdout)
+	happened.check(t, lived.Load())
 	fmt.Printf("%d histories, %d violations (seeds from %d, %s)\n", lived.Load(), broken.Load(), *first, time.Since(start).Round(time.Second))
 }
 
@@ -129,9 +128,10 @@ func (w *worker) keepSmallest(h history, broke error) {
 	if *keep == "" {
 		return
 	}
-	w.thorough = true
+	counting := w.events
+	w.thorough, w.events = true, newEvents()
 	h, broke = w.shrink(h, broke)
-	w.thorough = false
+	w.thorough, w.events = false, counting
 	h.Note = broke.Error()
 	body, err := json.MarshalIndent(h, "", " ")
 	if err == nil {

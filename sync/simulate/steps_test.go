@@ -20,7 +20,10 @@ func (x *world) step(o op) error {
 		return x.run(o, o.A%5 == 0)
 	case "clock": // mostly on, now and then back
 		steps := []time.Duration{time.Second, time.Minute, 3 * time.Minute, time.Hour, 26 * time.Hour, -time.Minute, -2 * time.Hour}
-		x.now = x.now.Add(steps[o.A%len(steps)])
+		step := steps[o.A%len(steps)]
+		if x.now = x.now.Add(step); step < 0 {
+			x.tally.add("clock: back", 1)
+		}
 	case "fault":
 		x.origin.FailTimes(x.target(o.B), faultTimes(o.C), unvalidated(x.faultOf(o.A)))
 	case "stale":
@@ -47,8 +50,10 @@ func (x *world) step(o op) error {
 	case "reject":
 		return x.rule(o, false)
 	case "root":
+		x.tally.add("operator: new root", 1)
 		return x.reroot()
 	case "reopen":
+		x.tally.add("operator: restart", 1)
 		return x.reopen()
 	default:
 		x.edit(o)
@@ -133,6 +138,7 @@ func (x *world) faultOf(a int) sitetest.Fault {
 
 // edit changes the site.
 func (x *world) edit(o op) {
+	x.tally.add("site: "+o.Do, 1)
 	s := x.origin
 	posts := s.PublishedPosts()
 	id := uint32(0)
@@ -236,6 +242,10 @@ func (x *world) hook(o op) error {
 	if hint.Expect == models.ExpectMoved {
 		x.past.named[hint.PreviousURL], x.past.renamed[hint.PreviousURL] = true, hint.URL
 	}
+	x.tally.add("hook: told", 1)
+	if o.C == 9 {
+		x.tally.add("hook: told a lie", 1)
+	}
 	x.past.triggers++
 	var dedupe models.Key
 	copy(dedupe[:], fmt.Sprintf("%016d", x.past.triggers))
@@ -261,6 +271,11 @@ func (x *world) rule(o op, approve bool) error {
 	}
 	if _, err := x.store.DecideRemovals(x.ctx, x.site.ID, keys, approve); err != nil {
 		return err
+	}
+	if approve {
+		x.tally.add("operator: approve", 1)
+	} else {
+		x.tally.add("operator: reject", 1)
 	}
 	return x.ruled(keys, approve)
 }

@@ -26,15 +26,33 @@ type storage struct {
 	dead       bool
 	lease      models.Lease // the last one taken
 	deadline   chan struct{}
+	// What the last run that ended well needed: planned failures are spread over that.
+	usedCalls, usedStatements int
 }
 
-func newStorage(s *store.Store) *storage { return &storage{Store: s, deadline: make(chan struct{})} }
+func newStorage(s *store.Store) *storage {
+	return &storage{Store: s, deadline: make(chan struct{}), usedCalls: 20, usedStatements: 500}
+}
 
 // arm plans a failure; a kind of "" plans none.
 func (d *storage) arm(f failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	switch {
+	case f.At > 0 || f.Kind == "":
+	case f.Kind == killStatement:
+		f.At = 1 + d.usedStatements*f.Share/1000
+	default:
+		f.At = 1 + d.usedCalls*f.Share/1000
+	}
 	d.fail, d.calls, d.statements = f, 0, 0
+}
+
+// ended notes what a run that ended well needed.
+func (d *storage) ended() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.usedCalls, d.usedStatements = d.calls, d.statements
 }
 
 func (d *storage) killed() bool {

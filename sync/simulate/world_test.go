@@ -25,13 +25,14 @@ type worker struct {
 	dir    string
 	empty  []byte // a migrated database
 	server *server
+	events *events
 	count  int
 	// thorough makes every check every time; else the dear ones are made by turns, see sometimes.
 	thorough bool
 }
 
 func newWorker(t testing.TB, number int) *worker {
-	w := &worker{t: t, dir: t.TempDir(), server: listen(t, number)}
+	w := &worker{t: t, dir: t.TempDir(), server: listen(t, number), events: newEvents()}
 	path := filepath.Join(w.dir, "empty.db")
 	s, err := store.Open(context.Background(), "sqlite:"+path, store.Options{})
 	if err != nil {
@@ -51,6 +52,7 @@ type world struct {
 	ctx    context.Context
 	setup  setup
 	server *server
+	tally  *events // of the worker
 	origin *sitetest.Site
 	path   string
 	store  *store.Store
@@ -74,7 +76,7 @@ func (w *worker) play(h history, trace func(string, ...any)) (err error) {
 		trace = func(string, ...any) {}
 	}
 	w.count++
-	x := &world{ctx: context.Background(), setup: h.Setup, server: w.server, thorough: w.thorough, turns: h.Seed, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+	x := &world{ctx: context.Background(), setup: h.Setup, server: w.server, tally: w.events, thorough: w.thorough, turns: h.Seed, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		path: filepath.Join(w.dir, fmt.Sprintf("%d.db", w.count)), trace: trace}
 	defer func() {
 		x.close()
@@ -141,8 +143,9 @@ func (x *world) open() error {
 	var good map[string]view
 	var outcomes []*outcomeFault
 	var looks []look // of the run that died
-	second := 0
+	second, calls, statements := 0, 0, 0
 	if x.db != nil {
+		calls, statements = x.db.usedCalls, x.db.usedStatements
 		lease, good, outcomes, looks, second = x.db.lease, x.web.good, x.web.outcomes, x.web.looks, x.web.second
 	}
 	if lease.Owner != "" { // of a dead daemon: its time is over
@@ -154,11 +157,15 @@ func (x *world) open() error {
 		good = map[string]view{}
 	}
 	x.db = newStorage(x.store)
+	if calls > 0 {
+		x.db.usedCalls, x.db.usedStatements = calls, statements
+	}
 	_, roots := certificate()
 	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: roots, PageDelay: -1,
 		MinSpeed: -1, Retries: 1, HeaderTimeout: 2 * time.Second, MaxRetryAfter: time.Second, Now: func() time.Time { return x.now },
 		Sleep: func(context.Context, time.Duration) error { return nil }})
-	x.web = &recorder{client: client, good: good, looks: looks, second: second, outcomes: outcomes, now: func() time.Time { return x.now }}
+	x.web = &recorder{client: client, good: good, looks: looks, second: second, outcomes: outcomes, events: x.tally,
+		now: func() time.Time { return x.now }}
 	x.engine, err = x.newEngine(1)
 	return err
 }
@@ -226,6 +233,9 @@ func (x *world) run(o op, confirm bool) error {
 	x.plan(o.Torn)
 	record, failed := x.engine.Run(x.ctx, request)
 	x.plan(nil)
+	if failed == nil {
+		x.db.ended()
+	}
 	x.db.arm(failure{})
 	dead := x.db.killed()
 	switch {
@@ -240,6 +250,9 @@ func (x *world) run(o op, confirm bool) error {
 		if err := x.store.ReleaseLease(x.ctx, x.db.lease); err != nil && !errors.Is(err, models.ErrLeaseLost) {
 			return err
 		}
+	}
+	if o.Fail != nil && failed != nil {
+		x.tally.failed(*o.Fail, failed)
 	}
 	x.trace("  run %d %s verdict %s counts %+v err %v", record.ID, request.Cause, record.Verdict, record.Counts, failed)
 	return x.compare(request, record, failed, waiting)
@@ -268,6 +281,7 @@ func (x *world) plan(edits []torn) {
 		x.past.editing.Lock()
 		defer x.past.editing.Unlock()
 		for _, o := range due {
+			x.tally.add("site: edited while it is read", 1)
 			x.edit(o)
 		}
 	})
