@@ -14,10 +14,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sitemapd/sitemapd/models/store/storetest"
 )
 
 var (
 	count    = flag.Int("histories", 400, "how many histories to live")
+	onMySQL  = flag.Int("mysql-histories", 36, "how many histories to live on MySQL or MariaDB, when there is a server")
 	first    = flag.Int("first", 1, "seed of the first history; the next ones count up")
 	parallel = flag.Int("workers", runtime.GOMAXPROCS(0), "histories at a time")
 	verbose  = flag.Bool("trace", false, "print every step")
@@ -34,20 +37,34 @@ func TestHistories_KeepEveryPromise(t *testing.T) {
 		t.Skip("histories take minutes; the fixtures are lived nevertheless")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	live(t, *count, func(n int) *worker { return newWorker(t, 10+n) })
+}
+
+// TestHistories_OnMySQL lives some of the same histories on MySQL or MariaDB.
+func TestHistories_OnMySQL(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(storetest.Server) == "" || testing.Short() {
+		t.Skip(storetest.Server + " is not set, or tests are to be short")
+	}
+	live(t, *onMySQL, func(n int) *worker { return newWorkerOnMySQL(t, 30+n) })
+}
+
+// live lives histories on several workers and counts those that broke a promise.
+func live(t *testing.T, limit int, hire func(int) *worker) {
 	start := time.Now()
 	happened := newEvents()
 	var next, lived, broken atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for n := range max(1, *parallel) {
-		w := newWorker(t, 10+n)
+		w := hire(n)
 		w.events = happened
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= *count {
+				if i >= limit {
 					return
 				}
 				h := made(*first + i)

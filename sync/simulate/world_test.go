@@ -15,6 +15,7 @@ import (
 	"github.com/sitemapd/sitemapd/internal/sitetest"
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
+	"github.com/sitemapd/sitemapd/models/store/storetest"
 	syncer "github.com/sitemapd/sitemapd/sync"
 	"github.com/sitemapd/sitemapd/sync/fetch"
 )
@@ -24,6 +25,7 @@ type worker struct {
 	t      testing.TB
 	dir    string
 	empty  []byte // a migrated database
+	mysql  string // names a migrated database on a server, which is used instead
 	server *server
 	events *events
 	count  int
@@ -47,6 +49,33 @@ func newWorker(t testing.TB, number int) *worker {
 	return w
 }
 
+// newWorkerOnMySQL has one database, which each history begins by emptying.
+func newWorkerOnMySQL(t testing.TB, number int) *worker {
+	w := &worker{t: t, server: listen(t, number), events: newEvents(), mysql: storetest.MySQL(t)}
+	s, err := store.Open(context.Background(), w.mysql, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// place makes an empty database and names it; clear takes it away.
+func (w *worker) place() (dsn string, clear func(), err error) {
+	if w.mysql != "" {
+		return w.mysql, func() {}, storetest.Empty(w.mysql)
+	}
+	path := filepath.Join(w.dir, fmt.Sprintf("%d.db", w.count))
+	clear = func() {
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			_ = os.Remove(path + suffix)
+		}
+	}
+	return "sqlite:" + path, clear, os.WriteFile(path, w.empty, 0o600)
+}
+
 // world is the state of one history.
 type world struct {
 	ctx    context.Context
@@ -54,7 +83,7 @@ type world struct {
 	server *server
 	tally  *events // of the worker
 	origin *sitetest.Site
-	path   string
+	dsn    string
 	store  *store.Store
 	db     *storage
 	web    *recorder
@@ -76,15 +105,17 @@ func (w *worker) play(h history, trace func(string, ...any)) (err error) {
 		trace = func(string, ...any) {}
 	}
 	w.count++
+	dsn, clear, err := w.place()
+	if err != nil {
+		return err
+	}
 	x := &world{ctx: context.Background(), setup: h.Setup, server: w.server, tally: w.events, thorough: w.thorough, turns: h.Seed, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-		path: filepath.Join(w.dir, fmt.Sprintf("%d.db", w.count)), trace: trace}
+		dsn: dsn, trace: trace}
 	defer func() {
 		x.close()
-		for _, suffix := range []string{"", "-wal", "-shm"} {
-			_ = os.Remove(x.path + suffix)
-		}
+		clear()
 	}()
-	if err := x.begin(w.empty); err != nil {
+	if err := x.begin(); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	for i, o := range h.Steps {
@@ -102,15 +133,12 @@ func (w *worker) play(h history, trace func(string, ...any)) (err error) {
 	return nil
 }
 
-func (x *world) begin(empty []byte) error {
+func (x *world) begin() error {
 	s := x.setup
 	x.origin = sitetest.New(sitetest.Options{Layout: sitetest.Layout(s.Layout % 3), BaseURL: "http://" + x.server.authority, Posts: s.Posts, Pages: s.Pages,
 		Categories: s.Categories, Tags: s.Tags, Users: s.Users, PerFile: max(1, s.PerFile), Seed: 7, Gzip: s.Gzip, Conditional: s.Conditional,
 		BlogPage: s.BlogPage, NoPosts404: s.NoPosts404, Gone: s.Gone, Now: func() time.Time { return x.now }})
 	x.server.site.Store(x.origin)
-	if err := os.WriteFile(x.path, empty, 0o600); err != nil {
-		return err
-	}
 	if err := x.open(); err != nil {
 		return err
 	}
@@ -136,7 +164,7 @@ func (x *world) roots() []models.Root {
 // open starts a daemon on the file: a store, a client and an engine, all new.
 func (x *world) open() error {
 	var err error
-	if x.store, err = store.Open(x.ctx, "sqlite:"+x.path, store.Options{NoMigrate: true}); err != nil {
+	if x.store, err = store.Open(x.ctx, x.dsn, store.Options{NoMigrate: true}); err != nil {
 		return err
 	}
 	lease := models.Lease{}

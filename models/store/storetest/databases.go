@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -42,12 +43,42 @@ func MySQL(t testing.TB) string {
 	return u.String()
 }
 
-// Execute runs one statement on a server or database as its DSN names it.
-func Execute(t testing.TB, dsn, statement string) {
-	t.Helper()
+// Empty takes every row out of a migrated database on a server, and leaves what migrations wrote.
+func Empty(dsn string) error {
+	db, err := connect(dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	ctx := context.Background()
+	rows, err := db.QueryContext(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' AND table_name NOT LIKE 'goose%' AND table_name <> 'event_counter'")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	var tables []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		tables = append(tables, name)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, name := range tables {
+		if _, err := db.ExecContext(ctx, "DELETE FROM `"+name+"`"); err != nil {
+			return fmt.Errorf("empty %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func connect(dsn string) (*sql.DB, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	config := mysql.NewConfig()
 	config.User = u.User.Username()
@@ -55,9 +86,18 @@ func Execute(t testing.TB, dsn, statement string) {
 	config.Net, config.Addr, config.DBName = "tcp", u.Host, strings.TrimPrefix(u.Path, "/")
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// Execute runs one statement on a server or database as its DSN names it.
+func Execute(t testing.TB, dsn, statement string) {
+	t.Helper()
+	db, err := connect(dsn)
+	if err != nil {
 		t.Fatal(err)
 	}
-	db := sql.OpenDB(connector)
 	defer func() { _ = db.Close() }()
 	if _, err := db.ExecContext(context.Background(), statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
