@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -14,13 +15,15 @@ import (
 type changeStore interface {
 	Diff(ctx context.Context, siteID int64, filter models.DiffFilter, fn func(*models.Change) error) error
 	Changes(ctx context.Context, siteID int64, filter models.ChangeFilter, fn func(*models.Change) error) error
+	// ChangesWithin stops looking after a time and gives the cursor at which to look on, "" for the end.
+	ChangesWithin(ctx context.Context, siteID int64, filter models.ChangeFilter, budget time.Duration, fn func(*models.Change) error) (string, error)
 }
 
 // changePage is one reading of the feed. Its cursor is always there: give it as after next time, whether or not rows came.
 type changePage struct {
 	Items  []models.Change `json:"items"`
 	Cursor string          `json:"cursor" doc:"Where this reading ended; give it as after to go on, now or next year."`
-	More   bool            `json:"more" doc:"There are further changes already."`
+	More   bool            `json:"more" doc:"There are further changes already, or further runs to look through: a page may be short, even empty."`
 }
 
 type changesInput struct {
@@ -55,7 +58,7 @@ func (s *Server) pagesOf(ctx context.Context, site models.Site, in PagesFilter) 
 func (s *Server) changesPage(ctx context.Context, siteID int64, f models.ChangeFilter, size int) (changePage, error) {
 	out := changePage{Items: []models.Change{}, Cursor: f.After}
 	f.Limit = size + 1
-	err := s.deps.Changes.Changes(ctx, siteID, f, func(c *models.Change) error {
+	next, err := s.deps.Changes.ChangesWithin(ctx, siteID, f, readingTime, func(c *models.Change) error {
 		if len(out.Items) == size {
 			out.More = true
 			return nil
@@ -64,6 +67,9 @@ func (s *Server) changesPage(ctx context.Context, siteID int64, f models.ChangeF
 		out.Cursor = c.Cursor
 		return nil
 	})
+	if next != "" && !out.More {
+		out.Cursor, out.More = next, true
+	}
 	return out, err
 }
 

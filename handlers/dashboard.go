@@ -46,7 +46,7 @@ func (s *Server) pageRoutes() error {
 	e.GET("/sites/:site/findings", s.findingsPage, read)
 	e.GET("/sites/:site/canonical", s.canonicalPage, read)
 	e.POST("/sites/:site/mutes", s.mutePage, write)
-	e.GET("/sites/:site/held", s.heldPage, read)
+	e.GET("/sites/:site/held", s.heldPageHTML, read)
 	e.POST("/sites/:site/held", s.decidePage, write)
 	e.GET("/sites/:site/reports", s.reportsPage, read)
 	e.GET("/sites/:site/deliveries", s.deliveriesPageHTML, read)

@@ -60,6 +60,8 @@ func (s *Server) inventoryPage(c echo.Context) error {
 		var read list[models.Page]
 		if read, err = s.pagesPage(c.Request().Context(), site, f, c.QueryParam("page_token"), rowsOnPage, hash); err == nil {
 			page.Pages, page.Next, page.Run = read.Items, nextPath(c, read.NextPageToken), read.Run
+			page.Short = page.Next != "" && len(page.Pages) < rowsOnPage
+			page.Later = c.QueryParam("page_token") != ""
 		}
 	}
 	// What was typed wrong is said beside the form, not instead of it.
@@ -161,20 +163,29 @@ func orNil(text string) any {
 	return text
 }
 
-const heldShown = 200
+const (
+	heldShown   = 100
+	heldCounted = 50_000 // more are not counted one by one
+)
 
-func (s *Server) heldPage(c echo.Context) error {
+func (s *Server) heldPageHTML(c echo.Context) error {
+	ctx := c.Request().Context()
 	in, err := s.siteHere(c, "held")
 	if err != nil {
 		return err
 	}
-	held, err := s.held(c.Request().Context(), in.Site.ID)
+	total, err := s.deps.Removals.CountHeld(ctx, in.Site.ID, heldCounted+1)
 	if err != nil {
 		return err
 	}
-	in.Held = int64(len(held)) // the run's own count does not know decisions since
-	page := web.Held{InSite: in, Total: len(held), Removals: held[:min(len(held), heldShown)]}
-	page.Shown = len(page.Removals)
+	in.Held = total // the run's own count does not know decisions since
+	page := web.Held{InSite: in, Total: total, Many: total > heldCounted, Counted: heldCounted}
+	hash := filterHash(c.QueryParams(), c.Path()+number(in.Site.ID))
+	part, removals, err := s.heldPage(ctx, in.Site, c.QueryParam("page_token"), heldShown, hash)
+	if err != nil {
+		return err
+	}
+	page.Removals, page.Next = removals, nextPath(c, part.NextPageToken)
 	return s.show(c, http.StatusOK, "held", "Held removals", page)
 }
 
@@ -197,11 +208,11 @@ func (s *Server) decidePage(c echo.Context) error {
 		return newProblem(http.StatusBadRequest, "approve or reject?")
 	}
 	// Deciding on everything means everything that was seen.
-	held, err := s.held(ctx, site.ID)
+	total, err := s.deps.Removals.CountHeld(ctx, site.ID, heldCounted+1)
 	if err != nil {
 		return err
 	}
-	if c.FormValue("total") != strconv.Itoa(len(held)) {
+	if c.FormValue("total") != number(total) {
 		return newProblem(http.StatusConflict, "the list has changed since it was shown; look at it again")
 	}
 	return s.decideAndLook(c, site, nil, choice == "approve")

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -43,8 +44,9 @@ func (s *Server) sitePage(c echo.Context) error {
 		return err
 	}
 	page.Runs = runs[:min(len(runs), runsAtGlance)]
+	enough := time.Now().Add(readingTime)
 	for _, run := range runs {
-		if !moved(&run) || len(page.Changes) == changesAtGlance {
+		if !moved(&run) || len(page.Changes) == changesAtGlance || time.Now().After(enough) {
 			continue
 		}
 		read, err := s.changesPage(ctx, site.ID, models.ChangeFilter{Run: run.ID}, changesAtGlance-len(page.Changes))
@@ -137,7 +139,7 @@ func (s *Server) runPage(c echo.Context) error {
 	}
 	page.Changes, page.Kinds = changes.Items, runKinds(c, &run, kind)
 	if changes.More {
-		page.Next = withParam(c, "after", changes.Cursor)
+		page.Next, page.Short = withParam(c, "after", changes.Cursor), len(changes.Items) < rowsOnPage
 	}
 	query.Set("run", number(run.ID))
 	query.Set("format", formatCSV)
@@ -213,12 +215,13 @@ func (s *Server) recentChanges(ctx context.Context, page *web.Changes, before in
 		return 0, err
 	}
 	shown, read := 0, 0
+	enough := time.Now().Add(readingTime)
 	for i := range runs {
 		run := &runs[i]
 		if !moved(run) && !run.Baseline || run.ID > page.Site.CurrentRun {
 			continue
 		}
-		if shown >= rowsOnPage || read == rowsOnPage {
+		if page.Short = time.Now().After(enough); page.Short || shown >= rowsOnPage || read == rowsOnPage {
 			return run.ID + 1, nil
 		}
 		read++

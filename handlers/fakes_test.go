@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +100,14 @@ func (s *store) Pages(_ context.Context, siteID int64, f models.PageFilter, fn f
 	return s.PagesFunc(siteID, f, fn)
 }
 
+func (s *store) PagesWithin(ctx context.Context, siteID int64, f models.PageFilter, _ time.Duration, fn func(*models.Page) error) (string, error) {
+	return "", s.Pages(ctx, siteID, f, fn)
+}
+
+func (s *store) ChangesWithin(ctx context.Context, siteID int64, f models.ChangeFilter, _ time.Duration, fn func(*models.Change) error) (string, error) {
+	return "", s.Changes(ctx, siteID, f, fn)
+}
+
 func (s *store) CountPages(_ context.Context, siteID int64, f models.PageFilter) (int64, error) {
 	return s.CountPagesFunc(siteID, f)
 }
@@ -162,11 +172,23 @@ func (s *store) Findings(_ context.Context, siteID int64, f models.FindingFilter
 	return s.FindingsFunc(siteID, f)
 }
 
-func (s *store) Removals(_ context.Context, siteID int64) ([]models.Removal, error) {
+// HeldRemovals gives those of RemovalsFunc that are held; their cursors are their places.
+func (s *store) HeldRemovals(_ context.Context, siteID int64, after string, limit int) ([]models.Removal, error) {
 	if s.RemovalsFunc == nil {
 		return nil, nil
 	}
-	return s.RemovalsFunc(siteID)
+	all, err := s.RemovalsFunc(siteID)
+	all = slices.DeleteFunc(all, func(r models.Removal) bool { return r.Stage != models.StageHeld })
+	for i := range all {
+		all[i].Cursor = strconv.Itoa(i + 1)
+	}
+	from, _ := strconv.Atoi(after)
+	return all[min(from, len(all)):min(from+limit, len(all))], err
+}
+
+func (s *store) CountHeld(ctx context.Context, siteID int64, limit int) (int64, error) {
+	held, err := s.HeldRemovals(ctx, siteID, "", limit)
+	return int64(len(held)), err
 }
 
 func (s *store) DecideRemovals(_ context.Context, siteID int64, keys []models.Key, approve bool) (int64, error) {

@@ -11,7 +11,9 @@ import (
 
 // removalStore is what the API needs of the removals that the guard holds.
 type removalStore interface {
-	Removals(ctx context.Context, siteID int64) ([]models.Removal, error)
+	// HeldRemovals gives a part of those that wait for a person, behind a cursor of theirs.
+	HeldRemovals(ctx context.Context, siteID int64, after string, limit int) ([]models.Removal, error)
+	CountHeld(ctx context.Context, siteID int64, limit int) (int64, error)
 	DecideRemovals(ctx context.Context, siteID int64, keys []models.Key, approve bool) (int64, error)
 }
 
@@ -51,19 +53,47 @@ func shownRemovals(all []models.Removal) []heldRemoval {
 	return shown
 }
 
-// held gives the removals that wait for a person.
-func (s *Server) held(ctx context.Context, siteID int64) ([]models.Removal, error) {
-	all, err := s.deps.Removals.Removals(ctx, siteID)
-	if err != nil {
-		return nil, err
-	}
-	held := all[:0]
-	for _, removal := range all {
-		if removal.Stage == models.StageHeld {
-			held = append(held, removal)
+// heldPart is how many held removals are read at a time where all are wanted.
+const heldPart = 1000
+
+// everyHeld reads all removals that wait for a person.
+func (s *Server) everyHeld(siteID int64) rows[heldRemoval] {
+	return func(ctx context.Context, emit func(*heldRemoval) error) error {
+		for after := ""; ; {
+			part, err := s.deps.Removals.HeldRemovals(ctx, siteID, after, heldPart)
+			if err != nil {
+				return err
+			}
+			for _, row := range shownRemovals(part) {
+				if err := emit(&row); err != nil {
+					return err
+				}
+			}
+			if len(part) < heldPart {
+				return nil
+			}
+			after = part[len(part)-1].Cursor
 		}
 	}
-	return held, nil
+}
+
+// heldPage reads one page of them.
+func (s *Server) heldPage(ctx context.Context, site models.Site, token string, size int, hash []byte) (list[heldRemoval], []models.Removal, error) {
+	out := list[heldRemoval]{Run: site.CurrentRun}
+	at, err := readPosition(token, hash)
+	if err != nil {
+		return out, nil, err
+	}
+	held, err := s.deps.Removals.HeldRemovals(ctx, site.ID, at.Cursor, size+1)
+	if err != nil {
+		return out, nil, err
+	}
+	if len(held) > size {
+		held = held[:size]
+		out.NextPageToken = encodePosition(position{Filter: hash, Cursor: held[size-1].Cursor})
+	}
+	out.Items = shownRemovals(held)
+	return out, held, nil
 }
 
 // decide approves or rejects. Nil keys mean everything, so an empty choice must never come that far.
@@ -105,20 +135,22 @@ func (s *Server) heldRoutes() {
 		Responses: listResponses[list[heldRemoval], heldRemoval](s),
 	}, func(ctx context.Context, in *struct {
 		SiteInput
+		PageInput
 		FormatInput
+		Resolved
 	}) (*huma.StreamResponse, error) {
 		site, err := s.site(ctx, in.SiteInput)
 		if err != nil {
 			return nil, err
 		}
-		held, err := s.held(ctx, site.ID)
+		if format := in.chosen(); format != formatJSON {
+			return streamed(s, format, removalColumns, s.everyHeld(site.ID)), nil
+		}
+		page, _, err := s.heldPage(ctx, site, in.PageToken, in.size(), in.hash(site))
 		if err != nil {
 			return nil, err
 		}
-		if format := in.chosen(); format != formatJSON {
-			return streamed(s, format, removalColumns, each(shownRemovals(held))), nil
-		}
-		return jsonPage(list[heldRemoval]{Items: shownRemovals(held), Run: site.CurrentRun}), nil
+		return in.linked(page, page.NextPageToken), nil
 	})
 	for _, op := range []struct {
 		id, path, summary, description string

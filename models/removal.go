@@ -35,4 +35,5 @@ type Removal struct {
 	MovedTo    string    `json:"moved_to,omitempty"`
 	MovedKey   Key       `json:"-"` // of MovedTo
 	Evidence   []byte    `json:"-"` // JSON: runs, documents and their byte hashes
+	Cursor     string    `json:"-"` // place in the list of held removals
 }

@@ -99,6 +99,8 @@ type Inventory struct {
 	Exports    []Choice
 	Problem    string
 	Filtered   bool
+	Short      bool // the looking ended for its time: the next page goes on with it
+	Later      bool // not the first page
 	Segments   []Choice
 	Segment    *models.Segment // the chosen one
 	Saves      string          // the filter that a new segment would hold, "" for none
@@ -156,6 +158,7 @@ type RunPage struct {
 	Changes []models.Change
 	Narrow  Narrow
 	Next    string
+	Short   bool // the looking ended for its time: the next page goes on with it
 	CSV     string
 }
 
@@ -166,6 +169,7 @@ type Changes struct {
 	Days   []RunChanges
 	Narrow Narrow
 	Next   string
+	Short  bool // the looking ended for its time: the next page goes on with it
 	CSV    string
 	NDJSON string
 	Atom   string
@@ -220,8 +224,10 @@ type Group struct {
 type Held struct {
 	InSite
 	Removals []models.Removal
-	Shown    int
-	Total    int
+	Total    int64
+	Many     bool // there are more than were counted
+	Counted  int64
+	Next     string
 }
 
 // Delivery is one row of the delivery log.

@@ -43,6 +43,9 @@ func (r *changeReader) declarations(ctx context.Context, document int32) error {
 			return nil
 		}
 		after = rows[len(rows)-1].Key
+		if err := r.late(sectionDeclarations, document, after); err != nil {
+			return err
+		}
 	}
 }
 

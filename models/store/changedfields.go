@@ -131,6 +131,9 @@ func (r *changeReader) cases(ctx context.Context) error {
 			return nil
 		}
 		after = models.Key(rows[len(rows)-1].URLKey)
+		if err := r.late(sectionCases, 0, after); err != nil {
+			return err
+		}
 	}
 }
 
@@ -226,6 +229,9 @@ func (r *changeReader) turned(ctx context.Context, document int32) error {
 			return nil
 		}
 		after = keys[len(keys)-1]
+		if err := r.late(sectionDocuments, document, after); err != nil {
+			return err
+		}
 	}
 }
 

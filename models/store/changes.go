@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,8 +73,11 @@ type changeReader struct {
 	fn       func(*models.Change) error
 	run, was int64 // the run, and the last moment before it
 	at       time.Time
-	shift    int64                                                // microseconds by which every lastmod of the document moved in the run
-	migrated []models.Key                                         // pages that took the place of migrated ones in this run, ascending
+	shift    int64        // microseconds by which every lastmod of the document moved in the run
+	migrated []models.Key // pages that took the place of migrated ones in this run, ascending
+	deadline time.Time    // of a reading that may take only so long
+	came     *changeCursor
+	start    changeCursor
 	selects  func(key models.Key, c *models.Change) (bool, error) // nil: every page
 }
 
@@ -82,14 +86,25 @@ type changeReader struct {
 // feed begins behind the oldest run that is kept, and older cursors are refused with a models.PrunedError unless nothing
 // happened between.
 func (s *Store) Changes(ctx context.Context, siteID int64, filter models.ChangeFilter, fn func(*models.Change) error) error {
+	_, err := s.ChangesWithin(ctx, siteID, filter, 0, fn)
+	return err
+}
+
+// ChangesWithin is Changes for somebody who waits: where few changes are wanted it stops looking after the budget (0:
+// never) and gives the cursor at which to look on, "" when it came to the end or to the filter's limit. It always gets further.
+func (s *Store) ChangesWithin(ctx context.Context, siteID int64, filter models.ChangeFilter, budget time.Duration, fn func(*models.Change) error) (string, error) {
+	began := time.Now()
 	site, err := s.siteRow(ctx, siteID)
 	if err != nil {
-		return err
+		return "", err
 	}
 	r := &changeReader{store: s, site: site, filter: filter, fn: fn}
+	if budget > 0 {
+		r.deadline = began.Add(budget)
+	}
 	if filter.After != "" {
 		if r.after, err = parseChangeCursor(filter.After); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if filter.Pages != nil {
@@ -97,18 +112,32 @@ func (s *Store) Changes(ctx context.Context, siteID int64, filter models.ChangeF
 	}
 	h, err := s.horizon(ctx, siteID)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if r.begin, err = h.begin(filter, r.after); err != nil {
-		return err
+		return "", err
 	}
+	r.start = r.after
 	if err := s.indexPages(ctx, siteID); err != nil {
-		return err
+		return "", err
 	}
 	if err := r.read(ctx); err != nil && !errors.Is(err, errEnough) {
-		return fmt.Errorf("read changes of site %d: %w", siteID, err)
+		return "", fmt.Errorf("read changes of site %d: %w", siteID, err)
 	}
-	return nil
+	if r.came != nil {
+		return r.came.String(), nil
+	}
+	return "", nil
+}
+
+// late ends a reading that has used up its time; at is how far it came.
+func (r *changeReader) late(section int, document int32, key models.Key) error {
+	at := changeCursor{r.run, section, document, key}
+	if r.deadline.IsZero() || at.compare(r.start) <= 0 || time.Now().Before(r.deadline) {
+		return nil // the place where it began would be no progress
+	}
+	r.came = &at
+	return errEnough
 }
 
 func (r *changeReader) read(ctx context.Context) error {
@@ -172,6 +201,9 @@ func (r *changeReader) changes(ctx context.Context, run runRow) error {
 			if err := r.declarations(ctx, document); err != nil {
 				return fmt.Errorf("document %d: %w", document, err)
 			}
+			if err := r.late(sectionDeclarations, document, lastKey); err != nil {
+				return err
+			}
 		}
 	}
 	if r.after.section <= sectionCases {
@@ -186,8 +218,11 @@ func (r *changeReader) changes(ctx context.Context, run runRow) error {
 		if err := r.turned(ctx, document); err != nil {
 			return fmt.Errorf("document %d: %w", document, err)
 		}
+		if err := r.late(sectionDocuments, document, lastKey); err != nil {
+			return err
+		}
 	}
-	return nil
+	return r.late(sectionDocuments, math.MaxInt32, lastKey)
 }
 
 func (r *changeReader) wants(kinds ...string) bool {

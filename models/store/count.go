@@ -35,6 +35,47 @@ func hasLanguage(p *models.Page, language string) bool {
 	return false
 }
 
+// blockOf is a text that the extensions of every page with such a block contain, "" for an unknown one.
+func blockOf(extension string) string {
+	block := map[string]string{"image": "images", "video": "videos", "news": "news", "alternate": "alternates", "alternates": "alternates",
+		"images": "images", "videos": "videos", "mobile": "mobile", "pagemap": "pagemap"}[strings.ToLower(extension)]
+	if block == "" {
+		return ""
+	}
+	return `"` + block + `":`
+}
+
+// plainLanguage reports whether a language is stored letter by letter as it is asked for, but for its case.
+func plainLanguage(language string) bool {
+	for _, c := range []byte(language) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return language != ""
+}
+
+// languageIn is a condition that holds for every page with an alternate in a language, and for few others.
+func (s *Store) languageIn() string {
+	if s.mysql() {
+		return "LOWER(CONVERT(d.extensions USING latin1)) LIKE ?"
+	}
+	return "CAST(d.extensions AS TEXT) LIKE ?" // which SQLite compares without regard to case
+}
+
+// firstSince gives the first run that ended at or after a moment; one more than all when none did.
+func (m *moment) firstSince(ctx context.Context, at time.Time) (int64, error) {
+	var run sql.NullInt64
+	err := m.store.reads.WithContext(ctx).Raw("SELECT MIN(run) FROM runs WHERE site_id = ? AND finished_at >= ? AND "+finished, m.site.ID, stored(at)).Scan(&run).Error
+	if err != nil {
+		return 0, fmt.Errorf("read runs: %w", err)
+	}
+	if !run.Valid {
+		return m.site.LastRun + 1, nil
+	}
+	return run.Int64, nil
+}
+
 // bulkTime is a moment as the handle for bulk reads compares it.
 func (s *Store) bulkTime(t time.Time) any {
 	t = t.UTC().Truncate(time.Microsecond)

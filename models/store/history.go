@@ -198,8 +198,9 @@ func (t *timeline) document(ctx context.Context, m *moment, number int32) (*docu
 		if err != nil {
 			return nil, err
 		}
+		m.checked = checked
 		view := &documentView{Number: d.Number, FromRun: d.FromRun, URL: d.URL, Verdict: d.Verdict, Reason: d.Reason, Trust: d.LastmodTrust, good: d.Good()}
-		return view, m.date(ctx, view, checked)
+		return view, nil
 	}
 	return nil, nil
 }

@@ -8,8 +8,6 @@ import (
 	"sort"
 	"time"
 
-	"gorm.io/gorm"
-
 	"github.com/sitemapd/sitemapd/models"
 )
 
@@ -24,6 +22,8 @@ type moment struct {
 	run   int64 // 0: before the first run, nothing is visible
 	times map[int64]time.Time
 	runs  []runRow // all finished ones, once load has read them
+	// checked is the end of the last run that looked at every document, known once documents are read.
+	checked time.Time
 }
 
 // load reads all finished runs at once, for readers that ask for many.
@@ -143,6 +143,7 @@ func (m *moment) documents(ctx context.Context, one int32) (map[int32]*documentV
 		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
 		WHERE v.site_id = %d AND v.from_run <= %d AND v.to_run > %d%s ORDER BY v.document`, m.site.ID, m.run, m.run, of))
 	views := map[int32]*documentView{}
+	m.checked = checked
 	var order, gone []int32
 	err = each(rows, err, func(rows *sql.Rows) error {
 		d := &documentView{}
@@ -161,28 +162,19 @@ func (m *moment) documents(ctx context.Context, one int32) (map[int32]*documentV
 	if err != nil {
 		return nil, nil, fmt.Errorf("read documents: %w", err)
 	}
-	for _, d := range views {
-		if err := m.date(ctx, d, checked); err != nil {
-			return nil, nil, err
-		}
-	}
 	return views, append(order, gone...), nil
 }
 
-// date notes when a good document was last seen; checked is the end of the last run that looked at every document.
-func (m *moment) date(ctx context.Context, d *documentView, checked time.Time) error {
-	if !d.good {
-		return nil
-	}
-	began, err := m.when(ctx, d.FromRun)
-	d.lastSeen = latest(checked, began)
-	return err
-}
-
-// seen completes the last time that a document which is not good was.
+// seen gives the end of the last run in which a document said what its rows say. It is looked up for those documents
+// alone whose pages are shown.
 func (m *moment) seen(ctx context.Context, d *documentView) (time.Time, error) {
-	if d.good || !d.lastSeen.IsZero() {
+	if !d.lastSeen.IsZero() {
 		return d.lastSeen, nil
+	}
+	if d.good {
+		began, err := m.when(ctx, d.FromRun)
+		d.lastSeen = latest(m.checked, began)
+		return d.lastSeen, err
 	}
 	var until int64
 	err := m.store.reads.WithContext(ctx).Raw(`SELECT COALESCE(MAX(to_run), 0) FROM document_versions
@@ -203,51 +195,6 @@ func latest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// casesHeld is how many undecided removals a reader keeps in memory; more are looked up portion by portion.
-const casesHeld = 20_000
-
-// cases are the undecided removals at a moment.
-type cases struct {
-	m   *moment
-	all map[models.Key]*removalRow // nil: too many
-}
-
-func (m *moment) undecided(ctx context.Context) *gorm.DB {
-	return m.store.reads.WithContext(ctx).Where("site_id = ? AND decided_run = ? AND valid_to > ? AND valid_from <= ?",
-		m.site.ID, models.Open, m.run, m.run)
-}
-
-func (m *moment) cases(ctx context.Context) (*cases, error) {
-	c := &cases{m: m}
-	var rows []removalRow
-	if err := m.undecided(ctx).Limit(casesHeld + 1).Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("read removals: %w", err)
-	}
-	if len(rows) <= casesHeld {
-		c.all = make(map[models.Key]*removalRow, len(rows))
-		for i := range rows {
-			c.all[models.Key(rows[i].URLKey)] = &rows[i]
-		}
-	}
-	return c, nil
-}
-
-// of gives the undecided cases of some pages.
-func (c *cases) of(ctx context.Context, keys []models.Key) (map[models.Key]*removalRow, error) {
-	if c.all != nil || len(keys) == 0 {
-		return c.all, nil
-	}
-	var rows []removalRow
-	if err := c.m.undecided(ctx).Where("url_key IN ?", keyBytes(keys)).Find(&rows).Error; err != nil {
-		return nil, fmt.Errorf("read removals: %w", err)
-	}
-	found := make(map[models.Key]*removalRow, len(rows))
-	for i := range rows {
-		found[models.Key(rows[i].URLKey)] = &rows[i]
-	}
-	return found, nil
 }
 
 // DocumentsAt gives every document's version at a moment, gone ones included, by number.

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -72,25 +74,54 @@ type pageReader struct {
 	cases  *cases
 	after  *pageCursor
 	given  int
-	fn     func(*models.Page) error
+	// firstRun is the first run that ended when the filter says that pages were first seen, 0 for any.
+	firstRun int64
+	fn       func(*models.Page) error
+	// A reading that may take only so long ends at its deadline and says where it came to.
+	deadline time.Time
+	came     *pageCursor
 }
 
 // Pages streams the pages that a filter selects, in the order of their cursors. fn may keep the page.
 func (s *Store) Pages(ctx context.Context, siteID int64, filter models.PageFilter, fn func(*models.Page) error) error {
+	_, err := s.PagesWithin(ctx, siteID, filter, 0, fn)
+	return err
+}
+
+// PagesWithin is Pages for somebody who waits: where few pages match it stops looking after the budget (0: never) and
+// gives the cursor at which to look on, "" when it came to the end or to the filter's limit. It always gets further.
+func (s *Store) PagesWithin(ctx context.Context, siteID int64, filter models.PageFilter, budget time.Duration, fn func(*models.Page) error) (string, error) {
+	began := time.Now()
 	r, err := s.pageReader(ctx, siteID, filter)
 	if err != nil {
-		return fmt.Errorf("read pages: %w", err)
+		return "", fmt.Errorf("read pages: %w", err)
 	}
-	r.fn = fn
+	if r.fn = fn; budget > 0 {
+		r.deadline = began.Add(budget)
+	}
 	err = r.read(ctx)
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
 	if err != nil {
-		return fmt.Errorf("read pages: %w", err)
+		return "", fmt.Errorf("read pages: %w", err)
 	}
-	return nil
+	if r.came != nil {
+		return r.came.String(), nil
+	}
+	return "", nil
 }
+
+// late ends a reading that has used up its time; at is how far it came.
+func (r *pageReader) late(at pageCursor) error {
+	if r.deadline.IsZero() || r.after != nil && *r.after == at || time.Now().Before(r.deadline) {
+		return nil // the place where it began would be no progress
+	}
+	r.came = &at
+	return errEnough
+}
+
+var lastKey = models.Key(bytes.Repeat([]byte{0xff}, 16))
 
 func (s *Store) pageReader(ctx context.Context, siteID int64, filter models.PageFilter) (*pageReader, error) {
 	m, err := s.at(ctx, siteID, filter.AsOf)
@@ -113,7 +144,14 @@ func (s *Store) pageReader(ctx context.Context, siteID int64, filter models.Page
 	if r.views, r.order, err = m.documents(ctx, 0); err != nil {
 		return nil, err
 	}
-	r.cases, err = m.cases(ctx)
+	if filter.FirstFrom != nil {
+		if r.firstRun, err = m.firstSince(ctx, *filter.FirstFrom); err != nil {
+			return nil, err
+		}
+	}
+	if r.cases, err = m.cases(ctx); err == nil && filter.Limit == 0 {
+		err = r.cases.load(ctx)
+	}
 	return r, err
 }
 
@@ -128,6 +166,14 @@ func (r *pageReader) read(ctx context.Context) error {
 			read = r.lookUp
 		case (r.state == models.StatePending || r.state == models.StateHeld) && r.cases.all != nil:
 			read = r.undecidedPages
+		case r.state == models.StatePending || r.state == models.StateHeld || r.state == models.StateStale && r.cases.all == nil:
+			indexed, err := r.cases.indexed(ctx)
+			if err != nil {
+				return err
+			}
+			if indexed {
+				read = r.scanCases
+			}
 		}
 		if err := read(ctx); err != nil {
 			return err
@@ -172,6 +218,15 @@ func (r *pageReader) where() (string, []any) {
 	}
 	if f.Extension != "" || f.Language != "" {
 		text.WriteString(" AND d.extensions IS NOT NULL")
+	}
+	if part := blockOf(f.Extension); part != "" {
+		and(strings.ReplaceAll(bytesIn, "d.url", "d.extensions"), part)
+	}
+	if plainLanguage(f.Language) {
+		and(r.store.languageIn(), `%"hreflang":"`+strings.ToLower(f.Language)+`"%`)
+	}
+	if r.firstRun > 0 {
+		and("d.first_run >= ?", r.firstRun)
 	}
 	return text.String(), args
 }

@@ -32,8 +32,78 @@ func (r *pageReader) scan(ctx context.Context) error {
 		if err := r.scanDocument(ctx, number, key); err != nil {
 			return err
 		}
+		if err := r.late(pageCursor{document: number, key: lastKey}); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// scanCases reads the pages of documents that could not be read, where stale ones are asked for, and of all others those
+// with an undecided case: few where rows are many.
+func (r *pageReader) scanCases(ctx context.Context) error {
+	if r.after != nil && r.after.removed {
+		return nil
+	}
+	with, err := r.cases.documents(ctx)
+	if err != nil {
+		return err
+	}
+	skip := r.after != nil
+	for _, number := range r.order {
+		var key *models.Key
+		if skip {
+			if number != r.after.document {
+				continue
+			}
+			skip, key = false, &r.after.key
+		}
+		if r.filter.Document != 0 && number != r.filter.Document {
+			continue
+		}
+		switch {
+		case r.state == models.StateStale && !r.views[number].good:
+			err = r.scanDocument(ctx, number, key)
+		case with[number]:
+			err = r.scanCasesOf(ctx, number, key)
+		}
+		if err == nil {
+			err = r.late(pageCursor{document: number, key: lastKey})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *pageReader) scanCasesOf(ctx context.Context, number int32, after *models.Key) error {
+	where, filters := r.where()
+	for {
+		keys, err := r.cases.keys(ctx, number, after, statementKeys)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		var rows []models.Declaration
+		err = r.store.declarations(ctx, "d.site_id = ? AND d.document = ?"+where+" AND d.url_key IN ("+marks(len(keys))+") ORDER BY d.url_key",
+			appendKeys(append([]any{r.site.ID, number}, filters...), keys, len(keys)), func(d *models.Declaration) error {
+				rows = append(rows, *d)
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+		if err := r.give(ctx, rows); err != nil {
+			return err
+		}
+		if len(keys) < statementKeys {
+			return nil
+		}
+		after = &keys[len(keys)-1]
+		if err := r.late(pageCursor{document: number, key: *after}); err != nil {
+			return err
+		}
+	}
 }
 
 func (r *pageReader) scanDocument(ctx context.Context, number int32, after *models.Key) error {
@@ -65,6 +135,9 @@ func (r *pageReader) scanDocument(ctx context.Context, number int32, after *mode
 			return nil
 		}
 		after = &rows[len(rows)-1].Key
+		if err := r.late(pageCursor{document: number, key: *after}); err != nil {
+			return err
+		}
 	}
 }
 

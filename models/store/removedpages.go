@@ -62,6 +62,9 @@ func (r *pageReader) removedPages(ctx context.Context) error {
 			return nil
 		}
 		after = rows[len(rows)-1].URLKey
+		if err := r.late(pageCursor{removed: true, key: models.Key(after)}); err != nil {
+			return err
+		}
 	}
 }
 

@@ -7,12 +7,15 @@
 
   // Times: what the server wrote is UTC and stays as the hover text.
   const shown = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  for (const time of all('time[datetime]:not(.ago)')) {
-    const at = new Date(time.dateTime);
-    if (isNaN(at)) continue;
-    time.title = time.textContent;
-    time.textContent = shown.format(at);
-  }
+  const localise = (within) => {
+    for (const time of all('time[datetime]:not(.ago):not([title])', within)) {
+      const at = new Date(time.dateTime);
+      if (isNaN(at)) continue;
+      time.title = time.textContent;
+      time.textContent = shown.format(at);
+    }
+  };
+  localise();
 
   // On a narrow screen the tabs scroll.
   const here = document.querySelector('.tabs [aria-current]');
@@ -41,6 +44,25 @@
     source.addEventListener('idle', end);
     addEventListener('pagehide', () => source.close());
   }
+
+  // A search that was not through in its time goes on by itself, page by page, until a screen is full.
+  const onward = document.querySelector('[data-onward]'), into = document.querySelector('[data-rows]');
+  if (onward && location.pathname.endsWith('/urls')) (async () => {
+    const said = onward.querySelector('[role=status]'), link = onward.querySelector('a');
+    let rows = into ? into.rows.length : 0, next = onward.dataset.onward;
+    while (next && rows < 50) {
+      const answer = await fetch(next, { headers: { Accept: 'text/html' } });
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const more = page.querySelector('[data-rows]'), further = page.querySelector('[data-onward]'), plain = page.querySelector('a[rel=next]');
+      if (more && !into) { location.replace(next); return; }
+      if (more) { rows += more.rows.length; into.append(...[...more.rows].map((row) => document.importNode(row, true))); localise(into); }
+      if (!into && !further) { location.replace(next); return; }
+      next = further && further.dataset.onward;
+      if (plain) link.href = plain.getAttribute('href'); else onward.remove();
+      if (!next) said.textContent = '';
+    }
+  })();
 
   // The theme changes at once; the cookie is the server's matter.
   const theme = document.querySelector('form.theme');
