@@ -81,3 +81,36 @@ type AlertState struct {
 	Version int64
 	Alert   *Alert // open now, nil for none
 }
+
+// ConflictSpan is the time during which a page contradicted itself about its canonical URL.
+type ConflictSpan struct {
+	URL      string
+	OpenedAt time.Time
+	ClosedAt *time.Time // nil while open
+}
+
+// AlertRuleSpec is what a person says of a rule; nil leaves as it is, or to what is usual for the trigger.
+type AlertRuleSpec struct {
+	Name      *string
+	Trigger   *string
+	Threshold *float64
+	Severity  *string
+	Code      *string
+	Within    *time.Duration
+	SiteID    *int64
+	Filter    *string
+	Channels  *[]int64
+	Paused    *bool
+	Origin    string
+}
+
+// AlertPreview is one message that a rule would have sent.
+type AlertPreview struct {
+	At     time.Time `json:"at"`
+	SiteID int64     `json:"site_id"`
+	Site   string    `json:"site"`
+	Run    int64     `json:"run,omitempty"`
+	Open   bool      `json:"open"` // false: it would have said that all is well again
+	Value  float64   `json:"value"`
+	Text   string    `json:"text"`
+}

@@ -28,7 +28,7 @@ func (a *app) sender(s *store.Store) *notify.Sender {
 }
 
 func (a *app) teller(s *store.Store) *notify.Teller {
-	return notify.NewTeller(notify.TellerOptions{Store: s, Logger: a.log, Zone: nextTick})
+	return notify.NewTeller(notify.TellerOptions{Store: s, Alerts: s, Digests: s, Logger: a.log, Zone: nextTick})
 }
 
 // nextTick is when a schedule fires next, nil for never.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -20,6 +21,20 @@ import (
 // there: a channel that it names no more is disabled, a rule removed.
 type rulesFile struct {
 	Channels []channelEntry `yaml:"channels"`
+	Alerts   []alertEntry   `yaml:"alerts"`
+}
+
+type alertEntry struct {
+	Name      string   `yaml:"name"`
+	Trigger   string   `yaml:"trigger"`
+	Threshold *float64 `yaml:"threshold"`
+	Severity  *string  `yaml:"severity"`
+	Code      *string  `yaml:"code"`
+	Within    string   `yaml:"within"`
+	Site      string   `yaml:"site"`
+	Filter    *string  `yaml:"filter"`
+	Channels  []string `yaml:"channels"`
+	Paused    bool     `yaml:"paused"`
 }
 
 type channelEntry struct {
@@ -87,7 +102,76 @@ func (a *app) applyRules(ctx context.Context, s *store.Store) error {
 			problems = append(problems, fmt.Errorf("channel %s: %w", entry.Name, err))
 		}
 	}
-	return errors.Join(append(problems, a.endChannels(ctx, s, named))...)
+	problems = append(problems, a.endChannels(ctx, s, named))
+	named = map[string]bool{}
+	for _, entry := range rules.Alerts {
+		named[entry.Name] = true
+		if err := a.applyAlert(ctx, s, entry); err != nil {
+			problems = append(problems, fmt.Errorf("alert %s: %w", entry.Name, err))
+		}
+	}
+	return errors.Join(append(problems, a.endAlerts(ctx, s, named))...)
+}
+
+// endAlerts removes the rules that the file made and names no more.
+func (a *app) endAlerts(ctx context.Context, s *store.Store, named map[string]bool) error {
+	rules, err := s.AlertRules(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rules {
+		if r.Origin == models.OriginConfig && !named[r.Name] {
+			if err := s.RemoveAlertRule(ctx, r.ID, time.Now()); err != nil {
+				return err
+			}
+			a.log.Info("an alert rule is removed: the rules file names it no more", "rule", r.Name)
+		}
+	}
+	return nil
+}
+
+func (a *app) applyAlert(ctx context.Context, s *store.Store, entry alertEntry) error {
+	if entry.Name == "" {
+		return models.Invalid("name", "", "is missing")
+	}
+	spec := models.AlertRuleSpec{Name: &entry.Name, Trigger: &entry.Trigger, Threshold: entry.Threshold, Severity: entry.Severity, Code: entry.Code,
+		Filter: entry.Filter, Paused: &entry.Paused, Origin: models.OriginConfig}
+	if entry.Within != "" {
+		d, err := longTime(entry.Within)
+		if err != nil {
+			return models.Invalid("within", "for example 24h or 7d", "%q is no duration", entry.Within)
+		}
+		spec.Within = &d
+	}
+	if entry.Site != "" {
+		site, err := a.site(ctx, s, entry.Site)
+		if err != nil {
+			return err
+		}
+		spec.SiteID = &site.ID
+	}
+	ids, err := channelIDs(ctx, s, entry.Channels)
+	if err != nil {
+		return err
+	}
+	spec.Channels = &ids
+	old, err := s.FindAlertRule(ctx, entry.Name)
+	if err != nil && !errors.Is(err, models.ErrNotFound) {
+		return err
+	}
+	// Anew from nothing, so that what the file leaves out is what is usual; who it is and its silence stay.
+	rule, err := a.desk(s).Rule(ctx, models.AlertRule{}, spec)
+	if err != nil {
+		return err
+	}
+	if old.ID != 0 {
+		rule.ID, rule.CreatedAt, rule.SilencedUntil, rule.SilenceReason = old.ID, old.CreatedAt, old.SilencedUntil, old.SilenceReason
+		if reflect.DeepEqual(old, rule) {
+			return nil
+		}
+	}
+	_, err = s.SaveAlertRule(ctx, rule)
+	return err
 }
 
 // endChannels disables the channels that the file made and names no more.

@@ -198,3 +198,11 @@ func (w *world) log(c models.Channel, n int) []models.Attempt {
 		}
 	}
 }
+
+// expire records that expectations came to nothing.
+func (w *world) expire(all ...models.Expectation) {
+	w.t.Helper()
+	if err := w.s.SaveExpectations(w.t.Context(), w.Lease, all); err != nil {
+		w.t.Fatal(err)
+	}
+}

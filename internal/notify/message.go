@@ -66,8 +66,12 @@ func read(e *models.Event, base string) (message, error) {
 		m.Lines = append(m.Lines, x.URL+": "+x.Text)
 	}
 	m.Lines = append(m.Lines, d.URLs...)
-	if len(m.Lines) > maxLines {
-		m.Lines, d.More = m.Lines[:maxLines], true
+	most := maxLines
+	if e.Type == models.EventDigest { // bounded when it was made
+		most = digestSites + 2
+	}
+	if len(m.Lines) > most {
+		m.Lines, d.More = m.Lines[:most], true
 	}
 	if d.More {
 		m.Lines = append(m.Lines, "and more")

@@ -39,9 +39,11 @@ type Teller struct {
 type TellerOptions struct {
 	Store  runStore
 	Alerts alertStore // nil: there are no alerts
-	Logger *slog.Logger
-	Now    func() time.Time
-	Zone   func(spec, zone string, after time.Time) *time.Time // when a digest's schedule fires next; nil: never
+
+	Digests digestStore // nil: there are no digests
+	Logger  *slog.Logger
+	Now     func() time.Time
+	Zone    func(spec, zone string, after time.Time) *time.Time // when a digest's schedule fires next; nil: never
 }
 
 // NewTeller completes the options.

@@ -21,6 +21,7 @@ func (s *Store) Reads() *gorm.DB { return s.reads }
 func Rows() []interface{ TableName() string } {
 	return []interface{ TableName() string }{siteRow{}, runRow{}, documentRow{}, versionRow{}, findingRow{}, removalRow{}, triggerRow{},
 		hookKeyRow{}, tokenRow{}, accountRow{}, sessionRow{}, deliveryRow{}, expectationRow{}, inventoryRow{}, postRow{}, segmentRow{},
+		eventRow{}, channelRow{}, channelKeyRow{}, attemptRow{}, resendRow{}, alertRuleRow{}, alertRow{},
 		canonicalHeadRow{}, canonicalWatchRow{}, canonicalObservationRow{}, canonicalRelationshipRow{}, canonicalStateRow{}, canonicalCandidateRow{},
 		canonicalConflictRow{}, canonicalDirtyRow{}, canonicalNewsRow{}, canonicalFindingRow{}, canonicalMuteRow{}, canonicalIncidentRow{},
 		canonicalHostRow{}, canonicalProgressRow{}, canonicalAuditRow{}}
