@@ -162,8 +162,8 @@ func (d *differ) endedOnce(ctx context.Context, keys []models.Key) (map[models.K
 	return out, nil
 }
 
-// taken gives the pages that a move of the whole site put in the place of pages that the earlier moment lists: these tell
-// of it, once.
+// taken gives the pages that a move of the whole site put in the place of pages that the earlier moment lists and the later
+// one does not: these tell of it, once.
 func (d *differ) taken(ctx context.Context, x *both, keys []models.Key) (map[models.Key]bool, error) {
 	if len(d.migrated) == 0 {
 		return nil, nil
@@ -184,7 +184,14 @@ func (d *differ) taken(ctx context.Context, x *both, keys []models.Key) (map[mod
 		if err != nil {
 			return nil, err
 		}
+		still, err := d.declared(ctx, chunk, d.to.run)
+		if err != nil {
+			return nil, err
+		}
 		for source := range listed {
+			if still[source] != nil { // the site moved back since: it has nothing to tell
+				continue
+			}
 			for _, key := range from[source] {
 				out[key] = true
 			}

@@ -69,16 +69,25 @@ func (x *world) finally() error {
 		return err
 	}
 	for _, s := range x.past.moments {
+		if !x.sometimes(5) {
+			continue
+		}
 		if err := x.remembered(s); err != nil {
 			return err
 		}
 	}
 	for _, run := range x.past.hidden {
+		if !x.sometimes(2) {
+			continue
+		}
 		if err := x.invisible(run); err != nil {
 			return err
 		}
 	}
 	for url := range now.pages {
+		if !x.sometimes(8) {
+			continue
+		}
 		if err := x.timeline(url); err != nil {
 			return err
 		}
@@ -87,9 +96,15 @@ func (x *world) finally() error {
 		return err
 	}
 	for _, size := range []int{2 + len(x.past.moments)%9, 1000} {
+		if !x.sometimes(4) {
+			continue
+		}
 		if err := x.resumed(size); err != nil {
 			return fmt.Errorf("change feed read %d lines at a time: %w", size, err)
 		}
+	}
+	if !x.sometimes(8) {
+		return nil
 	}
 	return x.pruned()
 }
