@@ -116,6 +116,11 @@ type Site struct {
 	Username     string        `key:"username"` // basic auth of a staging site
 	Password     string        `key:"password" secret:"all"`
 	Paused       bool          `key:"paused"`
+
+	// What the owner states of the site's URLs; empty: nothing.
+	PreferredScheme string `key:"preferred_scheme"` // http or https
+	PreferredHost   string `key:"preferred_host"`   // www.example.com, with a port only where it is unusual
+	TrailingSlash   string `key:"trailing_slash"`   // add or remove
 }
 
 // Default is the configuration of somebody who said nothing.

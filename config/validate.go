@@ -279,6 +279,7 @@ func (k checker) site(prefix string, site Site) {
 			k.add(prefix+"hosts", "write for example cdn.example.com", "%q is no host name", host)
 		}
 	}
+	k.preference(prefix, site)
 	k.duration(prefix+"confirm_after", site.ConfirmAfter, 0, 30*day)
 	k.duration(prefix+"release_after", site.ReleaseAfter, 0, year)
 	k.duration(prefix+"quiet", site.Quiet, 0, day)
@@ -287,6 +288,31 @@ func (k checker) site(prefix string, site Site) {
 	}
 	if (site.Username == "") != (site.Password == "") {
 		k.add(prefix+"username", "", "and password belong together: one of them is missing")
+	}
+}
+
+// portOf is a host's port with its colon, "" where it has none.
+func portOf(host string) string {
+	if u, err := url.Parse("https://" + host + "/"); err == nil && u.Port() != "" {
+		return ":" + u.Port()
+	}
+	return ""
+}
+
+// preference checks what an owner states of the form of URLs.
+func (k *checker) preference(prefix string, site Site) {
+	switch site.PreferredScheme {
+	case "", "http", "https":
+	default:
+		k.add(prefix+"preferred_scheme", "write http or https", "%q is no scheme of pages", site.PreferredScheme)
+	}
+	if host := site.PreferredHost; host != "" && !validHost(strings.TrimSuffix(host, portOf(host))) {
+		k.add(prefix+"preferred_host", "write for example www.example.com", "%q is no host name", site.PreferredHost)
+	}
+	switch site.TrailingSlash {
+	case "", "add", "remove":
+	default:
+		k.add(prefix+"trailing_slash", "write add or remove, or leave it out", "%q is no policy", site.TrailingSlash)
 	}
 }
 

@@ -33,27 +33,31 @@ type siteBody struct {
 	Username     *string   `json:"username,omitempty" maxLength:"255" doc:"Basic authentication of a site that is not public; empty for none."`
 	Password     *string   `json:"password,omitempty" maxLength:"255" doc:"Written, never read back."`
 	PublicBadges *bool     `json:"public_badges,omitempty" doc:"Show the site's badges to everybody."`
+	SitePreference
 }
 
 // editableSite is a site as its settings can be written back, with what follows from them.
 type editableSite struct {
-	ID           int64       `json:"id"`
-	Name         string      `json:"name"`
-	Home         string      `json:"home"`
-	Roots        []string    `json:"roots"`
-	Hosts        []string    `json:"hosts"`
-	Schedule     string      `json:"schedule" doc:"Empty: the daemon's own, see defaults."`
-	TimeZone     string      `json:"time_zone"`
-	Paused       bool        `json:"paused"`
-	ConfirmAfter string      `json:"confirm_after" doc:"Go duration, for example 2m0s; empty: the daemon's own."`
-	ReleaseAfter string      `json:"release_after"`
-	Quiet        string      `json:"quiet"`
-	MaxWait      string      `json:"max_wait"`
-	Username     string      `json:"username"`
-	HasPassword  bool        `json:"has_password" doc:"Whether a password is stored; it is never shown."`
-	PublicBadges bool        `json:"public_badges"`
-	Next         []time.Time `json:"next" doc:"When the schedule fires next, at most five; without the spread between sites."`
-	Defaults     defaultsOut `json:"defaults" doc:"What holds where a setting is empty."`
+	ID              int64       `json:"id"`
+	Name            string      `json:"name"`
+	Home            string      `json:"home"`
+	Roots           []string    `json:"roots"`
+	Hosts           []string    `json:"hosts"`
+	Schedule        string      `json:"schedule" doc:"Empty: the daemon's own, see defaults."`
+	TimeZone        string      `json:"time_zone"`
+	Paused          bool        `json:"paused"`
+	ConfirmAfter    string      `json:"confirm_after" doc:"Go duration, for example 2m0s; empty: the daemon's own."`
+	ReleaseAfter    string      `json:"release_after"`
+	Quiet           string      `json:"quiet"`
+	MaxWait         string      `json:"max_wait"`
+	Username        string      `json:"username"`
+	HasPassword     bool        `json:"has_password" doc:"Whether a password is stored; it is never shown."`
+	PublicBadges    bool        `json:"public_badges"`
+	PreferredScheme string      `json:"preferred_scheme"`
+	PreferredHost   string      `json:"preferred_host"`
+	TrailingSlash   string      `json:"trailing_slash"`
+	Next            []time.Time `json:"next" doc:"When the schedule fires next, at most five; without the spread between sites."`
+	Defaults        defaultsOut `json:"defaults" doc:"What holds where a setting is empty."`
 }
 
 type defaultsOut struct {
@@ -100,6 +104,9 @@ func (b *siteBody) apply(s *Server, site *models.Site) error {
 		site.Settings.PublicBadges = *b.PublicBadges
 	}
 	if err := b.applySchedule(s, site); err != nil {
+		return err
+	}
+	if err := b.applyPreference(&site.Settings); err != nil {
 		return err
 	}
 	return b.applySettings(s, &site.Settings)
@@ -233,7 +240,7 @@ func (s *Server) siteSettings(site models.Site) editableSite {
 	out := editableSite{ID: site.ID, Name: site.Name, Home: site.Home, Roots: rootsOf(site), Hosts: own.Hosts, Schedule: site.Schedule,
 		TimeZone: site.TimeZone, Paused: site.Paused, ConfirmAfter: shortDuration(own.ConfirmAfter), ReleaseAfter: shortDuration(own.ReleaseAfter),
 		Quiet: shortDuration(own.Quiet), MaxWait: shortDuration(own.MaxWait), Username: own.Username, HasPassword: own.Password != "",
-		PublicBadges: own.PublicBadges, Next: []time.Time{},
+		PublicBadges: own.PublicBadges, PreferredScheme: own.PreferredScheme, PreferredHost: own.PreferredHost, TrailingSlash: own.TrailingSlash, Next: []time.Time{},
 		Defaults: defaultsOut{Schedule: all.Schedule, TimeZone: all.TimeZone, ConfirmAfter: shortDuration(all.Settings.ConfirmAfter),
 			ReleaseAfter: shortDuration(all.Settings.ReleaseAfter), Quiet: shortDuration(all.Settings.Quiet), MaxWait: shortDuration(all.Settings.MaxWait)}}
 	if out.Roots == nil {

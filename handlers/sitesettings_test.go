@@ -52,6 +52,12 @@ func TestSiteSettings_ChangeWhatIsSaidAndNothingElse(t *testing.T) {
 		change func(*models.Site)
 	}{
 		{`{}`, func(*models.Site) {}},
+		{`{"preferred_scheme":"https","preferred_host":"WWW.Example.com","trailing_slash":"add"}`, func(s *models.Site) {
+			s.Settings.PreferredScheme, s.Settings.PreferredHost, s.Settings.TrailingSlash = "https", "www.example.com", models.SlashAdd
+		}},
+		{`{"preferred_scheme":"","trailing_slash":"remove"}`, func(s *models.Site) {
+			s.Settings.PreferredScheme, s.Settings.TrailingSlash = "", models.SlashRemove
+		}},
 		{`{"name":" New name "}`, func(s *models.Site) { s.Name = "New name" }},
 		{`{"roots":["https://example.com/a.xml","https://example.com/wp-sitemap.xml"]}`, func(s *models.Site) {
 			s.Root = "https://example.com/a.xml"
@@ -100,6 +106,9 @@ func TestSiteSettings_RefuseWhatCannotBeAndKeepWhatWas(t *testing.T) {
 		`{"time_zone":"Mars/Olympus"}`:                    "body.time_zone",
 		`{"confirm_after":"soon"}`:                        "body.confirm_after",
 		`{"confirm_after":"721h"}`:                        "body.confirm_after",
+		`{"preferred_scheme":"ftp"}`:                      "body.preferred_scheme",
+		`{"preferred_host":"example.com/x"}`:              "body.preferred_host",
+		`{"trailing_slash":"maybe"}`:                      "body.trailing_slash",
 		`{"release_after":"-1h"}`:                         "body.release_after",
 		`{"quiet":"25h"}`:                                 "body.quiet",
 		`{"max_wait":"5s"}`:                               "body.max_wait", // the daemon's quiet is 10 s

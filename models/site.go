@@ -38,4 +38,15 @@ type SiteSettings struct {
 	Username     string        `json:"username,omitempty"`      // basic auth for a staging site
 	Password     string        `json:"-"`
 	PublicBadges bool          `json:"public_badges,omitempty"` // badges are shown to everybody
+
+	// What the owner states of the site's URLs, evidence of the method structured_system_configuration. Empty: nothing.
+	PreferredScheme string `json:"preferred_scheme,omitempty"` // http or https
+	PreferredHost   string `json:"preferred_host,omitempty"`   // with a port only where it is unusual
+	TrailingSlash   string `json:"trailing_slash,omitempty"`   // SlashAdd or SlashRemove
 }
+
+// What an owner may state of final slashes.
+const (
+	SlashAdd    = "add"
+	SlashRemove = "remove"
+)

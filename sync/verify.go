@@ -21,6 +21,7 @@ type verifyStorage interface {
 	auditStorage
 	healthStorage
 	graphAuditStorage
+	systemStorage
 	CountDependents(ctx context.Context, site int64, target models.Key, most int) (int, error)
 	News(ctx context.Context, site int64, n int) (map[models.Key]int64, error)
 	AnswerNews(ctx context.Context, site int64, done map[models.Key]int64) error

@@ -97,8 +97,8 @@ func (v *visit) examine(ctx context.Context, key models.Key, url string) (canoni
 	if err != nil {
 		return "", err
 	}
-	for _, document := range l.documents {
-		a.response.Sitemaps = append(a.response.Sitemaps, canonical.SitemapListing{Document: document, Loc: l.loc})
+	if err := v.tell(ctx, &a.response, l); err != nil {
+		return "", err
 	}
 	ev := canonical.Extract(a.response)
 	done := map[canonical.Key]bool{canonical.Key(key): true}
@@ -118,6 +118,40 @@ func (v *visit) examine(ctx context.Context, key models.Key, url string) (canoni
 		a.etag, a.lastModified, a.sketch, a.cut = "", "", sketch.Sketch{}, false
 	}
 	return ev.Reading, v.put(ctx, s, l, &ev, &a)
+}
+
+// tell adds what sitemaps, and the site's system, say of the URL that was asked and of those that it led through and to.
+func (v *visit) tell(ctx context.Context, r *canonical.Response, l listing) error {
+	told := func(url string, l listing) (out canonical.Told, err error) {
+		for _, document := range l.documents {
+			out.Sitemaps = append(out.Sitemaps, canonical.SitemapListing{Document: document, Loc: l.loc})
+		}
+		out.Config, err = v.configured(ctx, models.Key(canonical.KeyOf(url)), url)
+		return out, err
+	}
+	own, err := told(r.URL, l)
+	if err != nil {
+		return err
+	}
+	r.Sitemaps, r.Config = own.Sitemaps, own.Config
+	for i := range r.Hops {
+		url := r.FinalURL
+		if i+1 < len(r.Hops) {
+			url = r.Hops[i+1].URL
+		}
+		key := canonical.KeyOf(url)
+		l, err := v.listing(ctx, models.Key(key))
+		if err != nil {
+			return err
+		}
+		if r.Along == nil {
+			r.Along = map[canonical.Key]canonical.Told{}
+		}
+		if r.Along[key], err = told(url, l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // along records a URL that a redirect led through or to.

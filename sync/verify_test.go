@@ -43,7 +43,10 @@ func (l *pagesLab) newVerifier(o syncer.VerifierOptions) *syncer.Verifier {
 	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Backoff: time.Millisecond,
 		MaxRetryAfter: time.Millisecond, PageDelay: -1, HeaderTimeout: 300 * time.Millisecond, Retries: 1})
 	l.Cleanup(client.Close)
-	o.Engine, o.Store, o.Web, o.Now, o.Delay, o.Rest = l.engine, l.store, client, l.clock.now, -1, time.Millisecond
+	o.Engine, o.Web, o.Now, o.Delay, o.Rest = l.engine, client, l.clock.now, -1, time.Millisecond
+	if o.Store == nil {
+		o.Store = l.store
+	}
 	v, err := syncer.NewVerifier(o)
 	if err != nil {
 		l.Fatal(err)

@@ -30,28 +30,37 @@ type Settings struct {
 	Username     *string   `json:"username,omitempty"`
 	Password     *string   `json:"password,omitempty"`
 	PublicBadges *bool     `json:"public_badges,omitempty"`
+
+	PreferredScheme *string `json:"preferred_scheme,omitempty"`
+	PreferredHost   *string `json:"preferred_host,omitempty"`
+	TrailingSlash   *string `json:"trailing_slash,omitempty"`
 }
 
 // SiteSettings is what is set of a site, with the daemon's own where it is empty. ETag names this version of it.
 type SiteSettings struct {
-	ID           int64             `json:"id"`
-	Name         string            `json:"name"`
-	Home         string            `json:"home"`
-	Roots        []string          `json:"roots"`
-	Hosts        []string          `json:"hosts"`
-	Schedule     string            `json:"schedule"`
-	TimeZone     string            `json:"time_zone"`
-	Paused       bool              `json:"paused"`
-	ConfirmAfter string            `json:"confirm_after"`
-	ReleaseAfter string            `json:"release_after"`
-	Quiet        string            `json:"quiet"`
-	MaxWait      string            `json:"max_wait"`
-	Username     string            `json:"username"`
-	HasPassword  bool              `json:"has_password"`
-	PublicBadges bool              `json:"public_badges"`
-	Next         []time.Time       `json:"next"`
-	Defaults     map[string]string `json:"defaults"`
-	ETag         string            `json:"-"`
+	ID           int64    `json:"id"`
+	Name         string   `json:"name"`
+	Home         string   `json:"home"`
+	Roots        []string `json:"roots"`
+	Hosts        []string `json:"hosts"`
+	Schedule     string   `json:"schedule"`
+	TimeZone     string   `json:"time_zone"`
+	Paused       bool     `json:"paused"`
+	ConfirmAfter string   `json:"confirm_after"`
+	ReleaseAfter string   `json:"release_after"`
+	Quiet        string   `json:"quiet"`
+	MaxWait      string   `json:"max_wait"`
+	Username     string   `json:"username"`
+	HasPassword  bool     `json:"has_password"`
+	PublicBadges bool     `json:"public_badges"`
+
+	PreferredScheme string `json:"preferred_scheme"`
+	PreferredHost   string `json:"preferred_host"`
+	TrailingSlash   string `json:"trailing_slash"`
+
+	Next     []time.Time       `json:"next"`
+	Defaults map[string]string `json:"defaults"`
+	ETag     string            `json:"-"`
 }
 
 // Accepted says that a request to look is stored; a run that starts after it serves it.

@@ -177,18 +177,11 @@ func (s *Step) gone(o Observed) {
 
 // redirect handles a source that leads elsewhere now.
 func (s *Step) redirect(o Observed) {
-	permanent := false
-	for _, it := range o.Evidence.Items {
-		if it.Kind == KindRedirectPermanent || it.Kind == KindRedirectTemporary {
-			permanent = it.Kind == KindRedirectPermanent && it.Accepted
-			break
-		}
-	}
 	if len(o.Evidence.Declared()) > 0 {
 		s.clean(o)
 		return
 	}
-	if !permanent {
+	if !permanent(&o.Evidence) {
 		s.Action, s.Reason = ActionKeep, ReasonTemporary
 		return
 	}
@@ -260,6 +253,7 @@ func (s *Step) clean(o Observed) {
 		s.absent(o, ReasonAbsentOnce)
 		return
 	}
+	absentSince := s.Next.AbsentSince
 	s.read(o)
 	s.Next.AbsentSince = time.Time{}
 	if !slices.ContainsFunc(explicit, func(r Relationship) bool { return r.TargetKey != explicit[0].TargetKey }) {
@@ -268,13 +262,18 @@ func (s *Step) clean(o Observed) {
 	flapping := s.Next.Flapping(o.At)
 	// A 304 speaks for its own header fields only: what the body said stays.
 	partial := o.Evidence.Reading == ReadingNotModified
+	word := s.pageWord(o, explicit, absentSince)
 	var kept []Relationship
 	for _, old := range s.Next.Current {
 		i := slices.IndexFunc(found, func(r Relationship) bool { return r.ID() == old.ID() })
 		switch {
 		case i >= 0:
 			kept = append(kept, refresh(old, found[i], o.At))
-		case partial && old.Method != MethodHTTP, flapping && old.Method.Explicit():
+		case flapping && old.Method.Explicit():
+			kept = append(kept, old)
+		case old.Method == MethodConfig, word == wordGone && old.Method.ofPage():
+			s.close(old, o.At, ReasonRemoved, "")
+		case partial && (old.Method != MethodHTTP || word != wordSpoken), word == wordHeld && old.Method.ofPage():
 			kept = append(kept, old)
 		default:
 			s.close(old, o.At, ReasonReplaced, explicit[0].ID())
@@ -296,8 +295,17 @@ func (s *Step) clean(o Observed) {
 		s.Action = ActionSupersede
 	case len(s.Opened) > 0:
 		s.Action = ActionOpen
+	case word == wordHeld && !partial:
+		s.Action = ActionHold
 	default:
 		s.Action = ActionConfirm
+	}
+	if word == wordHeld && o.Evidence.Reading == ReadingRedirect && permanent(&o.Evidence) {
+		for i := range s.Next.Current { // meanwhile the page contradicts its own redirect
+			if r := &s.Next.Current[i]; r.Method.ofPage() {
+				r.contradict(ReasonExplicitRedirect)
+			}
+		}
 	}
 }
 

@@ -102,9 +102,11 @@ func parseFetch(t *testing.T, part string) fetch {
 		doc, loc, _ := strings.Cut(s, " ")
 		f.response.Sitemaps = append(f.response.Sitemaps, canonical.SitemapListing{Document: doc, Loc: cmpOr(loc, f.response.URL)})
 	}
-	for _, s := range f.opts["config"] {
-		system, u, _ := strings.Cut(s, " ")
-		f.response.Config = append(f.response.Config, canonical.Configured{URL: u, System: system})
+	for _, name := range []string{"config", "derived"} {
+		for _, s := range f.opts[name] {
+			system, u, _ := strings.Cut(s, " ")
+			f.response.Config = append(f.response.Config, canonical.Configured{URL: u, System: system, Derived: name == "derived"})
+		}
 	}
 	if v := f.opts["failure"]; v != nil {
 		f.response.Failure = canonical.Failure(v[0])

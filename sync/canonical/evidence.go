@@ -64,6 +64,7 @@ const (
 	ReasonSelfReload    Reason = "self_reload"
 	ReasonOtherLocation Reason = "no_location" // 3xx without a usable Location
 	ReasonOtherAgent    Reason = "other_agent" // robots directive for a crawler that does not matter here
+	ReasonDerived       Reason = "derived"     // the system's own address of a page that speaks for itself
 	ReasonChallenge     Reason = "challenge_page"
 )
 

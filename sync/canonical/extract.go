@@ -84,13 +84,19 @@ func (x *extraction) begin(url string) {
 
 // done closes the evidence; what was told of the asked URL from outside joins it.
 func (x *extraction) done(asked bool) Evidence {
-	if asked {
-		for _, s := range x.r.Sitemaps {
-			x.add(Item{Kind: KindSitemap, Place: PlaceDocument, Raw: s.Loc, Source: s.Document, Line: s.Line, Accepted: true}, x.self, "")
+	told := Told{x.r.Sitemaps, x.r.Config}
+	if !asked {
+		told = x.r.Along[x.ev.Key]
+	}
+	for _, s := range told.Sitemaps {
+		x.add(Item{Kind: KindSitemap, Place: PlaceDocument, Raw: s.Loc, Source: s.Document, Line: s.Line, Accepted: true}, x.self, "")
+	}
+	for _, c := range told.Config {
+		it := Item{Kind: KindConfig, Place: PlaceSystem, Raw: c.URL, Source: c.System, Accepted: true}
+		if c.Derived && (x.ev.Reading != ReadingRead || x.ev.Robots.NoIndex || len(x.ev.Declared()) > 0) {
+			it.Accepted, it.Reason = false, ReasonDerived
 		}
-		for _, c := range x.r.Config {
-			x.add(Item{Kind: KindConfig, Place: PlaceSystem, Raw: c.URL, Source: c.System, Accepted: true}, x.self, "")
-		}
+		x.add(it, x.self, "")
 	}
 	x.duplicates()
 	x.contradictions()

@@ -27,6 +27,9 @@ func methodOf(k Kind) Method {
 // Explicit says whether the publisher declared it.
 func (m Method) Explicit() bool { return m != MethodInferred }
 
+// ofPage says whether the page itself declares, in its document or its header.
+func (m Method) ofPage() bool { return m == MethodHTML || m == MethodHTTP }
+
 // Why a relationship has its status.
 const (
 	ReasonNeverFetched      Reason = "never_fetched"

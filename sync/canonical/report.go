@@ -3,6 +3,7 @@ package canonical
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -236,12 +237,22 @@ func (r *reporter) declaration() {
 			r.say(FindingCharsetConflict, nil, "read as %s (%s), also declared as %s", ev.Charset, ev.CharsetFrom, m.Detail)
 		}
 	}
-	if c.Verdict.Status == StatusUnknown && c.Verdict.Reason == ReasonNoDeclaration && outside == nil && bad == nil && !c.BareArchive && ev.Reading == ReadingRead {
+	if r.silent() && outside == nil && bad == nil && !c.BareArchive && ev.Reading == ReadingRead {
 		r.say(FindingMissing, nil, "declares no canonical URL")
 	}
 	if k := c.Verdict.Conflict; k != nil {
 		r.conflict(k)
 	}
+}
+
+// silent says whether the page itself declares nothing, though its system may.
+func (r *reporter) silent() bool {
+	v := &r.c.Verdict
+	if v.Status == StatusUnknown {
+		return v.Reason == ReasonNoDeclaration
+	}
+	return len(v.Relationships) > 0 && !r.c.Evidence.Robots.NoIndex &&
+		!slices.ContainsFunc(v.Relationships, func(rel Relationship) bool { return rel.Method != MethodConfig })
 }
 
 // form reports on the form of an accepted declaration.

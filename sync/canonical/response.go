@@ -34,7 +34,16 @@ type SitemapListing struct {
 // outside of the page: a plugin's REST answer, a webhook, a mapping rule.
 type Configured struct {
 	URL    string
-	System string // who says so: "wp-rest", "yoast", "hook", "operator"
+	System string // who says so: "wordpress 7.1, yoast", "operator"
+	// Derived says that nobody entered it: it is the page's own address as the system has it. It counts only where the
+	// page, read well and open to be indexed, states nothing itself.
+	Derived bool
+}
+
+// Told is what others say of a URL.
+type Told struct {
+	Sitemaps []SitemapListing
+	Config   []Configured
 }
 
 // Failure says that no answer to judge came back.
@@ -64,9 +73,10 @@ type Response struct {
 	Truncated   bool                // Body is not the whole body
 	Failure     Failure             // set when there is no final answer
 	Fetched     time.Time           // when the answer came
-	Sitemaps    []SitemapListing
-	Config      []Configured
-	After       int // bytes to look at after the head's end; 0 is MaxAfter, negative none
+	Sitemaps    []SitemapListing    // of URL
+	Config      []Configured        // of URL
+	Along       map[Key]Told        // of the URLs that redirects led through and to
+	After       int                 // bytes to look at after the head's end; 0 is MaxAfter, negative none
 }
 
 // header lists the values of a field; the map's names may have any case.

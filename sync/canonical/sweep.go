@@ -66,7 +66,7 @@ func (s *Sweep) HoldAbsence() bool {
 // Alike names what a step changed, in the ways in which changes of many pages can be the same.
 func Alike(s Step, before, after *Evidence) []string {
 	var out []string
-	if (s.Action == ActionHold || s.Action == ActionRemove) && (s.Reason == ReasonAbsentOnce || s.Reason == ReasonRemoved || s.Reason == ReasonMassChange) {
+	if s.Reason == ReasonAbsentOnce || s.Reason == ReasonRemoved || s.Reason == ReasonMassChange {
 		out = append(out, "absent")
 	}
 	if s.Action == ActionSupersede || s.Action == ActionConflict {
