@@ -20,6 +20,17 @@ type Site struct {
 	Live       int64      `json:"live"`        // pages live at CurrentRun (all states but removed)
 	NextDue    *time.Time `json:"next_due,omitempty"`
 	CreatedAt  time.Time  `json:"created_at"`
+
+	Agenda Agenda `json:"-"`
+}
+
+// Agenda tells what waits for a site's next run, as it stood when the site was read. Only a run of the site can add removals
+// and expectations, so of those it holds until the next run begins. The zero value tells nothing.
+type Agenda struct {
+	Known        bool
+	Triggers     bool // that no run served yet
+	Expectations bool // open ones
+	Removals     bool // undecided ones
 }
 
 // Root is one sitemap that a walk starts from.

@@ -35,6 +35,9 @@ type Lease struct {
 	Owner string
 	Epoch int64
 	Until time.Time
+
+	// GiveBack makes Finish give the lease back in the transaction that proves it.
+	GiveBack bool
 }
 
 // Progress is what a running walk tells its watchers.

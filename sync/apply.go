@@ -77,7 +77,7 @@ func (r *run) undo(ctx context.Context, d *document) error {
 // saveVersion stores a version unless the stored one says the same of a document that the same index lists: an index that
 // did not change has the children that are stored under it. Validators alone change in place.
 func (r *run) saveVersion(ctx context.Context, d *document, v models.DocumentVersion) error {
-	if d.previous != nil && sameVersion(d.previous, &v) && d.FromRun < r.record.ID && d.Parent == d.listedBy {
+	if r.stored(d, &v) {
 		if d.previous.ETag != v.ETag || d.previous.LastModified != v.LastModified {
 			if err := r.o.Store.SaveValidators(ctx, r.lease, r.site.ID, d.Number, v.ETag, v.LastModified); err != nil {
 				return fmt.Errorf("save validators: %w", err)
@@ -86,13 +86,23 @@ func (r *run) saveVersion(ctx context.Context, d *document, v models.DocumentVer
 		d.ETag, d.LastModified = v.ETag, v.LastModified
 		return nil
 	}
-	v.FromRun, v.ToRun = r.record.ID, 0
-	d.DocumentVersion = v
-	d.findings = append(d.findings, lastmodFindings(d.URL, &v)...)
+	r.adoptVersion(d, v)
 	if err := r.o.Store.SaveDocument(ctx, r.lease, r.site.ID, r.record.ID, &d.Document, d.findings); err != nil {
 		return fmt.Errorf("save document: %w", err)
 	}
 	return nil
+}
+
+// stored tells whether what readers see of a document says what a version says.
+func (r *run) stored(d *document, v *models.DocumentVersion) bool {
+	return d.previous != nil && sameVersion(d.previous, v) && d.FromRun < r.record.ID && d.Parent == d.listedBy
+}
+
+// adoptVersion makes a version the document's own.
+func (r *run) adoptVersion(d *document, v models.DocumentVersion) {
+	v.FromRun, v.ToRun = r.record.ID, 0
+	d.DocumentVersion = v
+	d.findings = append(d.findings, lastmodFindings(d.URL, &v)...)
 }
 
 // diff compares a document's rows with its entries and stages the difference.
@@ -112,6 +122,10 @@ func (r *run) diff(ctx context.Context, d *document, v models.DocumentVersion, b
 	d.diff = diffDocument(b.stored, &b.found, r.missingFrom(d.Number), r.record.ID, partial)
 	if err := r.lastmods(ctx, d, &v, &b.found); err != nil {
 		return err
+	}
+	if r.batching(d, &v, &b.found) {
+		r.remember(&d.diff)
+		return r.queue(ctx, d, v, &b.found)
 	}
 	if err := r.saveVersion(ctx, d, v); err != nil {
 		return err

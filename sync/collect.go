@@ -109,23 +109,38 @@ func (c *collection) ends() (first, last models.Key) {
 	return c.entries[0].key, c.entries[len(c.entries)-1].key
 }
 
-func (c *collection) string(s span) string {
-	if c.body == "" && len(c.text) > 0 {
+// string gives a text that stays valid after reset. A copy of the whole arena serves many; few are copied one by one.
+func (c *collection) string(s span, few bool) string {
+	switch {
+	case few && c.body == "":
+		return string(c.text[s.at : s.at+s.length])
+	case c.body == "" && len(c.text) > 0:
 		c.body = string(c.text)
 	}
 	return c.body[s.at : s.at+s.length]
+}
+
+// size is about how many bytes the rows of some entries take.
+func (c *collection) size(picks []pick) int {
+	size := 0
+	for _, p := range picks {
+		e := c.at(int(p.entry))
+		size += 120 + int(e.loc.length) + int(e.extension.length)
+	}
+	return size
 }
 
 // declarations turns entries into rows of a document from a run on. The rows stay valid after reset.
 func (c *collection) declarations(dst []models.Declaration, document int32, run int64, picks []pick) []models.Declaration {
 	lastmods := make([]models.Lastmod, 0, len(picks))
 	priorities := make([]float64, 0, len(picks))
+	few := len(picks)*4 < len(c.entries)
 	for _, p := range picks {
 		e := c.at(int(p.entry))
 		d := models.Declaration{Document: document, Key: e.key, FromRun: run, ToRun: models.Open, FirstRun: p.firstRun,
-			Role: p.role, URL: c.string(e.loc), Changefreq: e.changefreq.String(), Fingerprint: e.fingerprint}
+			Role: p.role, URL: c.string(e.loc, few), Changefreq: e.changefreq.String(), Fingerprint: e.fingerprint}
 		if e.hasLastmod {
-			lastmods = append(lastmods, models.Lastmod{Raw: c.string(e.raw), Instant: time.UnixMicro(e.instant).UTC(),
+			lastmods = append(lastmods, models.Lastmod{Raw: c.string(e.raw, few), Instant: time.UnixMicro(e.instant).UTC(),
 				Precision: models.Precision(e.precision), Zone: e.zone})
 			d.Lastmod = &lastmods[len(lastmods)-1]
 		}
@@ -134,7 +149,7 @@ func (c *collection) declarations(dst []models.Declaration, document int32, run 
 			d.Priority = &priorities[len(priorities)-1]
 		}
 		if e.extension.length > 0 {
-			d.Extensions = []byte(c.string(e.extension))
+			d.Extensions = []byte(c.string(e.extension, few))
 		}
 		dst = append(dst, d)
 	}

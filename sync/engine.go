@@ -24,10 +24,13 @@ type storage interface {
 	RenewLease(ctx context.Context, lease *models.Lease, ttl time.Duration) error
 	ReleaseLease(ctx context.Context, lease models.Lease) error
 
+	// TakeRun takes the host and begins the run of a site at once, or says models.ErrConflict when the site moved on.
+	TakeRun(ctx context.Context, host models.Key, owner string, ttl time.Duration, site models.Site, run models.Run) (models.Lease, models.Run, error)
 	BeginRun(ctx context.Context, lease models.Lease, site int64, run models.Run) (models.Run, error)
 	Documents(ctx context.Context, site int64) ([]models.Document, error)
 	Listings(ctx context.Context, site int64, document int32, fn func(models.Listing) error) error
 	StageDocument(ctx context.Context, lease models.Lease, site, run int64, document int32, close []models.Key, add []models.Declaration) error
+	StageDocuments(ctx context.Context, lease models.Lease, site, run int64, all []models.Staging) error
 	Unstage(ctx context.Context, lease models.Lease, site, run int64, document int32) error
 	SaveDocument(ctx context.Context, lease models.Lease, site, run int64, d *models.Document, findings []models.Finding) error
 	SaveValidators(ctx context.Context, lease models.Lease, site int64, document int32, etag, lastModified string) error
@@ -131,9 +134,10 @@ func orElse[T comparable](value, otherwise T) T {
 // Request says what to run and why.
 type Request struct {
 	SiteID  int64
-	Cause   string // models.Cause…
-	Confirm bool   // make the confirming walk at once, within the same run
-	Full    bool   // never aim at single documents, whatever the triggers name
+	Site    *models.Site // as it was read a moment ago, agenda included; nil: it is read
+	Cause   string       // models.Cause…
+	Confirm bool         // make the confirming walk at once, within the same run
+	Full    bool         // never aim at single documents, whatever the triggers name
 	// Busy says how long to wait for the host's lease while somebody else holds it.
 	Busy time.Duration
 }
@@ -141,9 +145,9 @@ type Request struct {
 // Run makes one full run and returns its record. An error means that we or the database failed, that the lease was
 // busy (models.ErrBusy) or lost, or that ctx ended; whatever the site does wrong is in the record.
 func (e *Engine) Run(ctx context.Context, req Request) (models.Run, error) {
-	site, err := e.o.Store.Site(ctx, req.SiteID)
+	site, err := e.siteOf(ctx, req)
 	if err != nil {
-		return models.Run{}, fmt.Errorf("read site %d: %w", req.SiteID, err)
+		return models.Run{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -151,23 +155,29 @@ func (e *Engine) Run(ctx context.Context, req Request) (models.Run, error) {
 		return models.Run{}, fmt.Errorf("site %s: a run is under way: %w", site.Name, models.ErrBusy)
 	}
 	defer e.leave(site.ID)
-	lease, asked, err := e.acquire(ctx, HostKey(site.Root), req.Busy)
-	if err != nil {
+	r := &run{Engine: e, site: site, request: req, log: e.o.Logger.With("component", "sync", "site", site.Name)}
+	var asked time.Time
+	if r.lease, asked, err = r.take(ctx); err != nil {
 		return models.Run{}, fmt.Errorf("take the lease of %s: %w", site.Root, err)
 	}
-	held, stop := e.keep(ctx, lease, asked)
-	defer stop()
-	// Anew: while we waited for the lease another run may have moved the site on.
-	if site, err = e.o.Store.Site(ctx, req.SiteID); err != nil {
-		return models.Run{}, fmt.Errorf("read site %d: %w", req.SiteID, err)
-	}
-	r := &run{Engine: e, site: site, lease: lease, request: req,
-		log: e.o.Logger.With("component", "sync", "site", site.Name)}
+	held, stop := e.keep(ctx, r.lease, asked)
+	defer func() { stop(r.givenBack) }()
 	record, err := r.execute(held)
 	if err != nil && context.Cause(held) != nil && !errors.Is(err, context.Cause(held)) {
 		err = fmt.Errorf("%w: %w", context.Cause(held), err)
 	}
 	return record, err
+}
+
+func (e *Engine) siteOf(ctx context.Context, req Request) (models.Site, error) {
+	if req.Site != nil {
+		return *req.Site, nil
+	}
+	site, err := e.o.Store.Site(ctx, req.SiteID)
+	if err != nil {
+		return site, fmt.Errorf("read site %d: %w", req.SiteID, err)
+	}
+	return site, nil
 }
 
 // Stop ends the run of a site that is under way here and reports whether there was one.

@@ -184,11 +184,25 @@ func (b *brittle) BeginRun(ctx context.Context, lease models.Lease, site int64, 
 	return b.Store.BeginRun(ctx, lease, site, run)
 }
 
+func (b *brittle) TakeRun(ctx context.Context, host models.Key, owner string, ttl time.Duration, site models.Site, run models.Run) (models.Lease, models.Run, error) {
+	if err := b.write(); err != nil {
+		return models.Lease{}, run, err
+	}
+	return b.Store.TakeRun(ctx, host, owner, ttl, site, run)
+}
+
 func (b *brittle) StageDocument(ctx context.Context, lease models.Lease, site, run int64, document int32, closing []models.Key, add []models.Declaration) error {
 	if err := b.write(); err != nil {
 		return err
 	}
 	return b.Store.StageDocument(ctx, lease, site, run, document, closing, add)
+}
+
+func (b *brittle) StageDocuments(ctx context.Context, lease models.Lease, site, run int64, all []models.Staging) error {
+	if err := b.write(); err != nil {
+		return err
+	}
+	return b.Store.StageDocuments(ctx, lease, site, run, all)
 }
 
 func (b *brittle) Unstage(ctx context.Context, lease models.Lease, site, run int64, document int32) error {

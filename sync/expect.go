@@ -53,6 +53,9 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 			return fmt.Errorf("note what hooks say: %w", err)
 		}
 	}
+	if a := r.site.Agenda; a.Known && !a.Expectations && len(opened) == 0 {
+		return nil
+	}
 	open, err := r.o.Store.Expectations(ctx, r.site.ID)
 	if err != nil {
 		return fmt.Errorf("read expectations: %w", err)

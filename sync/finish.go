@@ -30,9 +30,12 @@ func (r *run) finish(ctx context.Context, verdict models.Verdict) error {
 			return fmt.Errorf("save findings: %w", err)
 		}
 	}
-	if err := r.o.Store.Finish(ctx, r.lease, r.record, r.served, r.due(now)); err != nil {
+	lease := r.lease
+	lease.GiveBack = len(r.expected) == 0 // else they are checked while the host is ours
+	if err := r.o.Store.Finish(ctx, lease, r.record, r.served, r.due(now)); err != nil {
 		return fmt.Errorf("finish: %w", err)
 	}
+	r.givenBack = lease.GiveBack
 	r.record.Findings = append([]models.Finding{}, r.findings...)
 	for _, d := range r.order {
 		r.record.Findings = append(r.record.Findings, d.findings...)

@@ -14,15 +14,45 @@ import (
 // busyPoll is how often a busy lease is asked for again.
 const busyPoll = 250 * time.Millisecond
 
-// acquire takes a host and tells when it was asked for: from then on the lease's time runs.
-func (e *Engine) acquire(ctx context.Context, host models.Key, wait time.Duration) (models.Lease, time.Time, error) {
+// take takes the host and, unless something stands in the way, begins the run with it. Else execute begins it.
+func (r *run) take(ctx context.Context) (models.Lease, time.Time, error) {
+	draft, err := r.draft(ctx)
+	if err != nil {
+		return models.Lease{}, time.Time{}, err
+	}
+	host, waited := HostKey(r.site.Root), false
+	return r.acquire(ctx, host, r.request.Busy, func() (models.Lease, error) {
+		if waited { // what was read of the site is old by now
+			return r.o.Store.AcquireLease(ctx, host, r.o.Owner, r.o.LeaseTTL)
+		}
+		lease, begun, err := r.o.Store.TakeRun(ctx, host, r.o.Owner, r.o.LeaseTTL, r.site, draft)
+		switch {
+		case errors.Is(err, models.ErrConflict): // somebody's run moved the site on, or left rows to sweep
+			return r.o.Store.AcquireLease(ctx, host, r.o.Owner, r.o.LeaseTTL)
+		case err == nil:
+			r.record = begun
+		}
+		waited = true
+		return lease, err
+	})
+}
+
+func (e *Engine) acquireLease(ctx context.Context, host models.Key, wait time.Duration) (models.Lease, time.Time, error) {
+	return e.acquire(ctx, host, wait, func() (models.Lease, error) {
+		return e.o.Store.AcquireLease(ctx, host, e.o.Owner, e.o.LeaseTTL)
+	})
+}
+
+// acquire asks for a host until it has it or the time to wait is over, and tells when it was asked for: from then on the
+// lease's time runs.
+func (e *Engine) acquire(ctx context.Context, host models.Key, wait time.Duration, ask func() (models.Lease, error)) (models.Lease, time.Time, error) {
 	deadline := time.Now().Add(wait)
 	for {
 		asked := time.Now()
-		lease, err := e.o.Store.AcquireLease(ctx, host, e.o.Owner, e.o.LeaseTTL)
+		lease, err := ask()
 		if errors.Is(err, models.ErrBusy) && e.bury(ctx, host) {
 			asked = time.Now()
-			lease, err = e.o.Store.AcquireLease(ctx, host, e.o.Owner, e.o.LeaseTTL)
+			lease, err = ask()
 		}
 		if !errors.Is(err, models.ErrBusy) || !time.Now().Add(busyPoll).Before(deadline) {
 			return lease, asked, err
@@ -48,10 +78,11 @@ func (e *Engine) bury(ctx context.Context, host models.Key) bool {
 	return e.o.Store.ReleaseLease(ctx, holder) == nil
 }
 
-// keep renews the lease until stop is called, which also gives it back. The context ends with models.ErrLeaseLost when
-// the lease was lost, or could not be renewed for two thirds of its time: from then on another daemon may own the host,
-// and the fence in every transaction refuses our writes anyway. What is fetched with the context proves the lease first.
-func (e *Engine) keep(ctx context.Context, lease models.Lease, asked time.Time) (held context.Context, stop func()) {
+// keep renews the lease until stop is called, which also gives it back unless that happened already. The context ends with
+// models.ErrLeaseLost when the lease was lost, or could not be renewed for two thirds of its time: from then on another
+// daemon may own the host, and the fence in every transaction refuses our writes anyway. What is fetched with the context
+// proves the lease first.
+func (e *Engine) keep(ctx context.Context, lease models.Lease, asked time.Time) (held context.Context, stop func(givenBack bool)) {
 	cancelled, lose := context.WithCancelCause(ctx)
 	k := &keeper{Engine: e, lease: lease, renewed: asked, lose: lose}
 	held = fetch.Gated(cancelled, k.prove)
@@ -71,9 +102,12 @@ func (e *Engine) keep(ctx context.Context, lease models.Lease, asked time.Time) 
 			}
 		}
 	}()
-	return held, func() {
+	return held, func(givenBack bool) {
 		lose(nil)
 		<-done
+		if givenBack {
+			return
+		}
 		// The caller's context may be over; the lease is given back all the same, so that the next owner need not wait.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()

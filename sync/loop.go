@@ -163,9 +163,12 @@ func (l *Loop) free(site int64) bool {
 
 // cause tells why a site is to be walked now; "" when its hooks are still to be waited for.
 func (l *Loop) cause(ctx context.Context, site models.Site, now time.Time) (string, error) {
-	triggers, err := l.o.Store.PendingTriggers(ctx, site.ID)
-	if err != nil {
-		return "", fmt.Errorf("read triggers of %s: %w", site.Name, err)
+	var triggers []models.Trigger
+	if site.Agenda.Triggers || !site.Agenda.Known {
+		var err error
+		if triggers, err = l.o.Store.PendingTriggers(ctx, site.ID); err != nil {
+			return "", fmt.Errorf("read triggers of %s: %w", site.Name, err)
+		}
 	}
 	if l.putOff(site.ID, triggers, now) {
 		return "", nil
@@ -225,7 +228,7 @@ func (l *Loop) start(ctx context.Context, site models.Site, cause string) {
 	go func() {
 		defer l.wg.Done()
 		defer l.end(site.ID)
-		_, err := l.e.Run(ctx, Request{SiteID: site.ID, Cause: cause})
+		_, err := l.e.Run(ctx, Request{SiteID: site.ID, Site: &site, Cause: cause})
 		l.settled(site, err, ctx.Err() != nil)
 	}()
 }

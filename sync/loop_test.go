@@ -58,28 +58,21 @@ type sick struct {
 	begins  []time.Time // when a run wanted to begin
 	begin   error
 	pending map[int64]error
-	site    time.Duration // Site takes so long
+	takes   time.Duration // TakeRun takes so long
 	asked   int
 }
 
-func (s *sick) Site(ctx context.Context, id int64) (models.Site, error) {
+func (s *sick) TakeRun(ctx context.Context, host models.Key, owner string, ttl time.Duration, site models.Site, run models.Run) (models.Lease, models.Run, error) {
 	s.mu.Lock()
 	s.asked++
-	takes := s.site
-	s.mu.Unlock()
-	time.Sleep(takes)
-	return s.Store.Site(ctx, id)
-}
-
-func (s *sick) BeginRun(ctx context.Context, lease models.Lease, site int64, run models.Run) (models.Run, error) {
-	s.mu.Lock()
-	err := s.begin
+	takes, err := s.takes, s.begin
 	s.begins = append(s.begins, time.Now())
 	s.mu.Unlock()
+	time.Sleep(takes)
 	if err != nil {
-		return run, err
+		return models.Lease{}, run, err
 	}
-	return s.Store.BeginRun(ctx, lease, site, run)
+	return s.Store.TakeRun(ctx, host, owner, ttl, site, run)
 }
 
 func (s *sick) PendingTriggers(ctx context.Context, site int64) ([]models.Trigger, error) {
@@ -377,7 +370,7 @@ func TestLoop_StopsWithItsRuns(t *testing.T) {
 func TestLoop_StartsASiteOnceHoweverOftenItIsWoken(t *testing.T) {
 	inBubble(t, syncer.LoopOptions{Quiet: -1}, func(p *post) {
 		p.store.mu.Lock()
-		p.store.site, p.store.asked = 3*time.Second, 0
+		p.store.takes, p.store.asked = 3*time.Second, 0
 		p.store.mu.Unlock()
 		p.start()
 		p.hook(models.CauseHook)

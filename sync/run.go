@@ -24,7 +24,9 @@ type run struct {
 	log     *slog.Logger
 
 	record    models.Run
+	triggers  []models.Trigger // that it serves
 	served    []int64
+	givenBack bool            // the lease, by the transaction that made the run visible
 	hosts     map[string]bool // authorities whose URLs belong to the site, without "www."
 	documents map[models.Key]*document
 	numbered  map[int32]*document // the same by number, see byNumber
@@ -47,6 +49,7 @@ type run struct {
 	limited   string                   // a limit of ours that cut the walk short
 	findings  []models.Finding         // of the run as a whole
 	traces    traces                   // pages that it wrote, see lookAcross
+	batch     batch                    // small differences that wait to be written together
 }
 
 // massKeys is how many pages may appear before resolving turns from look-ups to one ordered scan.
@@ -54,17 +57,10 @@ const massKeys = 50_000
 
 // execute is the run from first write to last. Its one exit records how it ended.
 func (r *run) execute(ctx context.Context) (record models.Run, err error) {
-	triggers, err := r.o.Store.PendingTriggers(ctx, r.site.ID)
-	if err != nil {
-		return models.Run{}, fmt.Errorf("read triggers: %w", err)
-	}
-	for _, t := range triggers {
-		r.served = append(r.served, t.ID)
-	}
-	r.record, err = r.o.Store.BeginRun(ctx, r.lease, r.site.ID, models.Run{SiteID: r.site.ID, Cause: r.cause(ctx),
-		StartedAt: micros(r.o.Now()), Triggers: r.served, Baseline: r.site.CurrentRun == 0})
-	if err != nil {
-		return models.Run{}, fmt.Errorf("begin run: %w", err)
+	if r.record.ID == 0 {
+		if err := r.beginAnew(ctx); err != nil {
+			return models.Run{}, err
+		}
 	}
 	r.record.Site, r.site.Live = r.site.Name, r.record.LiveBefore
 	r.log = r.log.With("run", r.record.ID)
@@ -72,10 +68,10 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 	if err := r.prepare(ctx); err != nil {
 		return r.record, err
 	}
-	if err := r.expect(ctx, triggers); err != nil {
+	if err := r.expect(ctx, r.triggers); err != nil {
 		return r.record, err
 	}
-	if err := r.aimAt(ctx, triggers); err != nil {
+	if err := r.aimAt(ctx, r.triggers); err != nil {
 		return r.record, err
 	}
 	r.log.Info("run started", "cause", r.record.Cause, "triggers", len(r.served), "targeted", r.record.Targeted)
@@ -104,9 +100,46 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 	return r.record, nil
 }
 
+// draft is the record of a run that is to begin, with the triggers that it serves.
+func (r *run) draft(ctx context.Context) (models.Run, error) {
+	r.triggers, r.served = nil, nil
+	if a := r.site.Agenda; a.Triggers || !a.Known {
+		triggers, err := r.o.Store.PendingTriggers(ctx, r.site.ID)
+		if err != nil {
+			return models.Run{}, fmt.Errorf("read triggers: %w", err)
+		}
+		r.triggers = triggers
+	}
+	for _, t := range r.triggers {
+		r.served = append(r.served, t.ID)
+	}
+	return models.Run{SiteID: r.site.ID, Cause: r.cause(ctx), StartedAt: micros(r.o.Now()), Triggers: r.served,
+		Baseline: r.site.CurrentRun == 0}, nil
+}
+
+// beginAnew begins the run of a host that is ours. The site is read anew: another run may have moved it on.
+func (r *run) beginAnew(ctx context.Context) error {
+	site, err := r.o.Store.Site(ctx, r.site.ID)
+	if err != nil {
+		return fmt.Errorf("read site %d: %w", r.site.ID, err)
+	}
+	if HostKey(site.Root) != r.lease.Host {
+		return fmt.Errorf("site %s moved to %s, another host: %w", site.Name, site.Root, models.ErrConflict)
+	}
+	r.site = site
+	draft, err := r.draft(ctx)
+	if err != nil {
+		return err
+	}
+	if r.record, err = r.o.Store.BeginRun(ctx, r.lease, r.site.ID, draft); err != nil {
+		return fmt.Errorf("begin run: %w", err)
+	}
+	return nil
+}
+
 // cause turns a scheduled run into a recheck when what a hook said is still to be seen.
 func (r *run) cause(ctx context.Context) string {
-	if r.request.Cause != models.CauseCron {
+	if r.request.Cause != models.CauseCron || r.site.Agenda.Known && !r.site.Agenda.Expectations {
 		return r.request.Cause
 	}
 	open, err := r.o.Store.Expectations(ctx, r.site.ID)
@@ -188,9 +221,11 @@ func (r *run) prepare(ctx context.Context) error {
 		r.documents[d.Key] = &document{Document: d, known: true, previous: &version, listedBy: d.Parent}
 		r.numbers = max(r.numbers, d.Number)
 	}
-	removals, err := r.o.Store.Removals(ctx, r.site.ID)
-	if err != nil {
-		return fmt.Errorf("read removals: %w", err)
+	var removals []models.Removal
+	if a := r.site.Agenda; a.Removals || !a.Known {
+		if removals, err = r.o.Store.Removals(ctx, r.site.ID); err != nil {
+			return fmt.Errorf("read removals: %w", err)
+		}
 	}
 	r.undecided = make(map[models.Key]*models.Removal, len(removals))
 	for i := range removals {

@@ -277,12 +277,12 @@ func (v *Verifier) stay(ctx context.Context, siteID int64, busy time.Duration, w
 	if err != nil {
 		return fmt.Errorf("read site %d: %w", siteID, err)
 	}
-	lease, asked, err := v.o.Engine.acquire(ctx, HostKey(site.Root), busy)
+	lease, asked, err := v.o.Engine.acquireLease(ctx, HostKey(site.Root), busy)
 	if err != nil {
 		return fmt.Errorf("take the lease of %s: %w", site.Root, err)
 	}
 	held, stop := v.o.Engine.keep(ctx, lease, asked)
-	defer stop()
+	defer stop(false)
 	x, err := v.visit(held, site, lease)
 	if err != nil {
 		return err

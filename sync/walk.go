@@ -70,10 +70,12 @@ func (r *run) claim(key models.Key, url string, parent *document, discovery stri
 
 // level reads documents side by side; each is staged by the worker that read it.
 func (r *run) level(ctx context.Context, level []*document) error {
-	g, ctx := errgroup.WithContext(ctx)
+	r.batch.on = true
+	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(r.o.Fetches)
 	for _, d := range level {
 		g.Go(func() error {
+			ctx := within
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
@@ -84,7 +86,12 @@ func (r *run) level(ctx context.Context, level []*document) error {
 			return nil
 		})
 	}
-	return g.Wait()
+	err := g.Wait()
+	r.batch.on = false
+	if rest := r.takeBatch(); err == nil {
+		err = r.stageBatch(ctx, rest)
+	}
+	return err
 }
 
 func (r *run) document(ctx context.Context, d *document) error {

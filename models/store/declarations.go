@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,16 @@ const (
 
 // insertShapes are the numbers of rows that an INSERT may have, so that few statements are prepared.
 var insertShapes = []int{statementRows, 100, 10, 1}
+
+// shapeFor gives the largest shape for so many rows.
+func shapeFor(rows int) int {
+	for _, shape := range insertShapes {
+		if shape <= rows {
+			return shape
+		}
+	}
+	return 1
+}
 
 // keyShapes are the lengths of IN lists; shorter lists repeat their last key.
 var keyShapes = []int{1, 10, 100, statementKeys}
@@ -224,12 +235,7 @@ func (s *Store) insertRows(ctx context.Context, conn *sql.Tx, b batch, replace b
 	}
 	rows := b.add
 	for len(rows) > 0 {
-		shape := 1
-		for _, shape = range insertShapes {
-			if shape <= len(rows) {
-				break
-			}
-		}
+		shape := shapeFor(len(rows))
 		args := make([]any, 0, shape*declarationWidth)
 		for i := range rows[:shape] {
 			args = s.appendRow(args, b, &rows[i])
@@ -259,10 +265,25 @@ func (s *Store) insertOneByOne(ctx context.Context, conn *sql.Tx, b batch, repla
 	if len(b.add) > indexAtOnce {
 		return nil
 	}
+	return indexRowsOf(ctx, conn, b)
+}
+
+// indexRowsOf puts the pages of a small batch into the index by page. One whose former row ends is in it already.
+func indexRowsOf(ctx context.Context, conn *sql.Tx, b batch) error {
+	var stmt *sql.Stmt
 	for i := range b.add {
-		_, err := conn.ExecContext(ctx, "INSERT OR IGNORE INTO page_documents (site_id, url_key, document) VALUES (?, ?, ?)",
-			b.site, b.add[i].Key[:], b.document)
-		if err != nil {
+		if _, ended := slices.BinarySearchFunc(b.close, b.add[i].Key, compareKeys); ended {
+			continue
+		}
+		if stmt == nil {
+			var err error
+			stmt, err = conn.PrepareContext(ctx, "INSERT OR IGNORE INTO page_documents (site_id, url_key, document) VALUES (?, ?, ?)")
+			if err != nil {
+				return err
+			}
+			defer func() { _ = stmt.Close() }() // the transaction closes it too
+		}
+		if _, err := stmt.ExecContext(ctx, b.site, b.add[i].Key[:], b.document); err != nil {
 			return err
 		}
 	}

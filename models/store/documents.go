@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -270,9 +271,13 @@ func supersede(tx *gorm.DB, siteID, run int64, document int32) error {
 	return nil
 }
 
-// touch marks a document as one that a run wrote to.
-func (s *Store) touch(tx *gorm.DB, siteID, run int64, document int32) error {
-	return tx.Exec(s.insertIgnore()+" touched (site_id, run, document) VALUES (?, ?, ?)", siteID, run, document).Error
+// touch marks documents as ones that a run wrote to.
+func (s *Store) touch(tx *gorm.DB, siteID, run int64, documents ...int32) error {
+	text, args := s.insertIgnore()+" touched (site_id, run, document) VALUES (?, ?, ?)"+strings.Repeat(", (?, ?, ?)", len(documents)-1), []any(nil)
+	for _, document := range documents {
+		args = append(args, siteID, run, document)
+	}
+	return tx.Exec(text, args...).Error
 }
 
 // insertIgnore inserts rows of numbers and hashes unless they are there; there is nothing else for it to swallow.

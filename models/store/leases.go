@@ -28,42 +28,13 @@ func (s *Store) after(d time.Duration) (string, []any) {
 	return "?", []any{now().Add(d)}
 }
 
-type leaseRow struct {
-	Epoch int64
-	Free  bool
-}
-
 // AcquireLease takes a host for an owner by compare and set. A host that was given back is free whatever the clock says:
 // clocks step back. models.ErrBusy means that somebody holds it.
 func (s *Store) AcquireLease(ctx context.Context, host models.Key, owner string, ttl time.Duration) (models.Lease, error) {
 	lease := models.Lease{Host: host, Owner: owner}
-	err := s.write(ctx, func(tx *gorm.DB, _ int) error {
-		clock, at := s.clock()
-		var row leaseRow
-		found := tx.Raw("SELECT epoch, (owner = '' OR until <= "+clock+") AS free FROM host_leases WHERE host = ?", append(at, host[:])...).Scan(&row)
-		if found.Error != nil {
-			return found.Error
-		}
-		until, end := s.after(ttl)
-		lease.Epoch = row.Epoch + 1
-		if found.RowsAffected == 0 {
-			args := append([]any{owner, host[:], lease.Epoch}, end...) // GORM would spread bytes right after "("
-			err := tx.Exec("INSERT INTO host_leases (owner, host, epoch, until, beat) VALUES (?, ?, ?, "+until+", 0)", args...).Error
-			if duplicate(err) {
-				return models.ErrBusy // taken between our two statements
-			}
-			return err
-		}
-		if !row.Free {
-			return models.ErrBusy
-		}
-		args := append([]any{owner, lease.Epoch}, end...)
-		args = append(append(args, host[:], row.Epoch), at...)
-		result := tx.Exec("UPDATE host_leases SET owner = ?, epoch = ?, until = "+until+" WHERE host = ? AND epoch = ? AND (owner = '' OR until <= "+clock+")", args...)
-		if result.Error == nil && result.RowsAffected != 1 {
-			return models.ErrBusy
-		}
-		return result.Error
+	err := s.write(ctx, func(tx *gorm.DB, _ int) (err error) {
+		lease.Epoch, err = s.takeHost(ctx, tx, host, owner, ttl)
+		return err
 	})
 	if err != nil {
 		return models.Lease{}, fmt.Errorf("acquire lease: %w", err)
@@ -110,9 +81,8 @@ func (s *Store) RenewLease(ctx context.Context, lease *models.Lease, ttl time.Du
 // ReleaseLease ends a lease, so that the next owner need not wait for its end. The epoch stays, for the fence.
 func (s *Store) ReleaseLease(ctx context.Context, lease models.Lease) error {
 	err := s.write(ctx, func(tx *gorm.DB, try int) error {
-		clock, at := s.clock()
-		result := tx.Exec("UPDATE host_leases SET owner = '', beat = beat + 1, until = "+clock+" WHERE host = ? AND owner = ? AND epoch = ?",
-			append(at, lease.Host[:], lease.Owner, lease.Epoch)...)
+		text, args := s.giveBack()
+		result := tx.Exec(text+" WHERE host = ? AND owner = ? AND epoch = ?", append(args, lease.Host[:], lease.Owner, lease.Epoch)...)
 		if result.Error == nil && result.RowsAffected != 1 && try == 0 {
 			return models.ErrLeaseLost
 		}

@@ -115,23 +115,12 @@ func (s *Store) begin(ctx context.Context, lease models.Lease, siteID int64, run
 		if taken.RowsAffected != 1 {
 			return again(models.ErrConflict)
 		}
-		if site.LastRun != site.CurrentRun {
-			err := tx.Exec("UPDATE runs SET error = ?, finished_at = ? WHERE site_id = ? AND run > ? AND finished_at IS NULL",
-				interrupted, now(), siteID, site.CurrentRun).Error
-			if err != nil {
-				return err
-			}
-		}
-		row, err := newRunRow(*run)
-		if err != nil {
-			return err
-		}
-		return tx.Create(&row).Error
+		return insertRun(tx, *run, site.LastRun, site.CurrentRun)
 	})
 }
 
 // Finish makes a run visible: its record, the site's pointer, live count and next time, and the triggers it served,
-// in one transaction.
+// in one transaction. A lease with GiveBack is given back by the same transaction.
 func (s *Store) Finish(ctx context.Context, lease models.Lease, run models.Run, served []int64, next *time.Time) error {
 	if err := s.indexPages(ctx, run.SiteID); err != nil {
 		return fmt.Errorf("finish run %d: %w", run.ID, err)
@@ -144,18 +133,16 @@ func (s *Store) Finish(ctx context.Context, lease models.Lease, run models.Run, 
 	if err != nil {
 		return err
 	}
-	err = s.fenced(ctx, lease, func(tx *gorm.DB, try int) error {
-		live, err := liveAfter(tx, &run)
+	visible := false // an earlier try was committed, though its answer was lost
+	err = s.fencedBy(ctx, lease, &visible, func(tx *gorm.DB, try int) error {
+		moved, err := movePointer(tx, &run, next)
 		if err != nil {
 			return err
 		}
-		moved := tx.Exec("UPDATE sites SET current_run = ?, live = ?, next_due = ?, staged_run = 0 WHERE id = ? AND staged_run = ?",
-			run.ID, live, micros(next), run.SiteID, run.ID)
-		if moved.Error != nil {
-			return moved.Error
-		}
-		if moved.RowsAffected != 1 {
-			return s.finishedBefore(tx, run, try)
+		if !moved {
+			err := s.finishedBefore(tx, run, try)
+			visible = err == nil
+			return err
 		}
 		if err := tx.Save(&row).Error; err != nil {
 			return err
@@ -166,6 +153,22 @@ func (s *Store) Finish(ctx context.Context, lease models.Lease, run models.Run, 
 		return fmt.Errorf("finish run %d: %w", run.ID, err)
 	}
 	return nil
+}
+
+// movePointer shows a run to readers; false when it is not the one under way. The live count that the run came to holds
+// unless a person ruled on removals meanwhile, which changed it.
+func movePointer(tx *gorm.DB, run *models.Run, next *time.Time) (bool, error) {
+	const text = "UPDATE sites SET current_run = ?, live = ?, next_due = ?, staged_run = 0 WHERE id = ? AND staged_run = ?"
+	moved := tx.Exec(text+" AND live = ?", run.ID, run.Counts.Live, micros(next), run.SiteID, run.ID, run.LiveBefore)
+	if moved.Error != nil || moved.RowsAffected == 1 {
+		return moved.Error == nil, moved.Error
+	}
+	live, err := liveAfter(tx, run)
+	if err != nil {
+		return false, err
+	}
+	moved = tx.Exec(text, run.ID, live, micros(next), run.SiteID, run.ID)
+	return moved.RowsAffected == 1, moved.Error
 }
 
 // liveAfter gives the site's live count once a run is visible: what the run counted, unless a person ruled on removals

@@ -150,11 +150,35 @@ func (s *Store) AddSite(ctx context.Context, site models.Site) (models.Site, err
 	return row.site()
 }
 
-// Site gives one site by its id.
+// agendaRow is a site with what waits for its next run.
+type agendaRow struct {
+	Site            siteRow `gorm:"embedded"`
+	HasTriggers     bool
+	HasExpectations bool
+	HasRemovals     bool
+}
+
+// agendaColumns reads a site s with its agenda: each is one look into an index.
+const agendaColumns = "s.*, EXISTS (SELECT 1 FROM triggers t WHERE t.served_run = 0 AND t.site_id = s.id) AS has_triggers, " +
+	"EXISTS (SELECT 1 FROM expectations e WHERE e.site_id = s.id AND e.outcome = '" + models.OutcomeOpen + "') AS has_expectations, " +
+	"EXISTS (SELECT 1 FROM removals r WHERE r.site_id = s.id AND r.decided_run = " + open + " AND r.valid_to = " + open + ") AS has_removals"
+
+// site leaves the agenda unknown while a run's rows are staged: what they end may be taken back.
+func (r *agendaRow) site() (models.Site, error) {
+	site, err := r.Site.site()
+	site.Agenda = models.Agenda{Known: r.Site.StagedRun == 0, Triggers: r.HasTriggers, Expectations: r.HasExpectations, Removals: r.HasRemovals}
+	return site, err
+}
+
+// Site gives one site by its id, with its agenda.
 func (s *Store) Site(ctx context.Context, id int64) (models.Site, error) {
-	row, err := s.siteRow(ctx, id)
-	if err != nil {
-		return models.Site{}, err
+	var row agendaRow
+	found := s.reads.WithContext(ctx).Raw("SELECT "+agendaColumns+" FROM sites s WHERE s.id = ? AND s.removed_at IS NULL", id).Scan(&row)
+	if found.Error != nil {
+		return models.Site{}, fmt.Errorf("read site %d: %w", id, found.Error)
+	}
+	if found.RowsAffected == 0 {
+		return models.Site{}, notFound("site", id)
 	}
 	return row.site()
 }
@@ -267,13 +291,22 @@ func (s *Store) RemoveSite(ctx context.Context, id int64) error {
 	return nil
 }
 
-// DueSites gives the sites that want a run: their time has come, or a trigger waits. Paused ones wait for triggers alone.
+// DueSites gives the sites that want a run, with their agendas: their time has come, or a trigger waits. Paused ones wait
+// for triggers alone.
 func (s *Store) DueSites(ctx context.Context, at time.Time) ([]models.Site, error) {
-	var rows []siteRow
-	err := s.reads.WithContext(ctx).Where(`removed_at IS NULL AND ((paused = ? AND next_due <= ?)
-		OR id IN (SELECT site_id FROM triggers WHERE served_run = 0))`, false, at.UTC().Truncate(time.Microsecond)).Order("id").Find(&rows).Error
+	var rows []agendaRow
+	err := s.reads.WithContext(ctx).Raw("SELECT "+agendaColumns+` FROM sites s WHERE s.removed_at IS NULL AND ((s.paused = ? AND s.next_due <= ?)
+		OR s.id IN (SELECT site_id FROM triggers WHERE served_run = 0)) ORDER BY s.id`, false, at.UTC().Truncate(time.Microsecond)).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("read due sites: %w", err)
 	}
-	return sitesOf(rows)
+	sites := make([]models.Site, 0, len(rows))
+	for i := range rows {
+		site, err := rows[i].site()
+		if err != nil {
+			return nil, err
+		}
+		sites = append(sites, site)
+	}
+	return sites, nil
 }

@@ -73,12 +73,25 @@ func (s *Store) once(ctx context.Context, fn func(tx *gorm.DB) error) (err error
 // fenced is write for the rows of a run: the transaction also proves that the lease is still ours. The proof comes
 // last, so that two documents staged at once wait for each other's commit only, not for each other's rows.
 func (s *Store) fenced(ctx context.Context, lease models.Lease, fn func(tx *gorm.DB, try int) error) error {
+	lease.GiveBack = false
+	return s.fencedBy(ctx, lease, new(bool), fn)
+}
+
+// fencedBy is fenced for a transaction that may give the lease back. fn sets done when it found everything written by an
+// earlier try, which gave the lease back too: there is nothing left to prove then.
+func (s *Store) fencedBy(ctx context.Context, lease models.Lease, done *bool, fn func(tx *gorm.DB, try int) error) error {
 	return s.write(ctx, func(tx *gorm.DB, try int) error {
 		if err := fn(tx, try); err != nil {
 			return err
 		}
-		result := tx.Exec("UPDATE host_leases SET beat = beat + 1 WHERE host = ? AND owner = ? AND epoch = ?",
-			lease.Host[:], lease.Owner, lease.Epoch)
+		if *done && lease.GiveBack {
+			return nil
+		}
+		text, args := "UPDATE host_leases SET beat = beat + 1", []any(nil)
+		if lease.GiveBack {
+			text, args = s.giveBack()
+		}
+		result := tx.Exec(text+" WHERE host = ? AND owner = ? AND epoch = ?", append(args, lease.Host[:], lease.Owner, lease.Epoch)...)
 		if result.Error != nil {
 			return fmt.Errorf("prove lease: %w", result.Error)
 		}
@@ -87,6 +100,12 @@ func (s *Store) fenced(ctx context.Context, lease models.Lease, fn func(tx *gorm
 		}
 		return nil
 	})
+}
+
+// giveBack ends a lease: its host is free, its epoch stays for the fence.
+func (s *Store) giveBack() (string, []any) {
+	clock, at := s.clock()
+	return "UPDATE host_leases SET owner = '', beat = beat + 1, until = " + clock, at
 }
 
 // hinted adds what an operator can do about a failed write.

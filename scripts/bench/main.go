@@ -10,7 +10,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fatal("bench sync|screens|origin|floor|profile; see scripts/bench.sh")
+		fatal("bench sync|screens|sites|origin|floor|profile; see scripts/bench.sh")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -25,6 +25,8 @@ func main() {
 		err = profile(ctx, flags, os.Args[2:])
 	case "screens":
 		err = benchScreens(ctx, flags, os.Args[2:])
+	case "sites":
+		err = sites(ctx, flags, os.Args[2:])
 	case "sync":
 		err = benchSync(ctx, flags, os.Args[2:])
 	default:

@@ -162,6 +162,19 @@ func (d *storage) AcquireLease(ctx context.Context, host models.Key, owner strin
 	return lease, err
 }
 
+func (d *storage) TakeRun(ctx context.Context, host models.Key, owner string, ttl time.Duration, site models.Site, run models.Run) (models.Lease, models.Run, error) {
+	var lease models.Lease
+	err := d.call(ctx, func(ctx context.Context) (err error) {
+		if lease, run, err = d.Store.TakeRun(ctx, host, owner, ttl, site, run); err == nil {
+			d.mu.Lock()
+			d.lease = lease
+			d.mu.Unlock()
+		}
+		return err
+	})
+	return lease, run, err
+}
+
 func (d *storage) RenewLease(ctx context.Context, lease *models.Lease, ttl time.Duration) error {
 	return d.call(ctx, func(ctx context.Context) error { return d.Store.RenewLease(ctx, lease, ttl) })
 }
@@ -186,6 +199,10 @@ func (d *storage) StageDocument(ctx context.Context, lease models.Lease, site, r
 	return d.call(ctx, func(ctx context.Context) error {
 		return d.Store.StageDocument(ctx, lease, site, run, document, ending, add)
 	})
+}
+
+func (d *storage) StageDocuments(ctx context.Context, lease models.Lease, site, run int64, all []models.Staging) error {
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.StageDocuments(ctx, lease, site, run, all) })
 }
 
 func (d *storage) Unstage(ctx context.Context, lease models.Lease, site, run int64, document int32) error {

@@ -34,7 +34,7 @@ func dump(f *Fixture, hide int64) picture {
 	ctx, s := f.t.Context(), f.Store
 	p.Site, err = s.Site(ctx, f.Site.ID)
 	f.must(err)
-	p.Site.LastRun = 0
+	p.Site.LastRun, p.Site.Agenda = 0, models.Agenda{} // the agenda tells of the run under way too
 	p.Documents, err = s.Documents(ctx, f.Site.ID)
 	f.must(err)
 	p.Listings = f.Listed(1, 2, 3, 4, 5)

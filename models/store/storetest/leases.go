@@ -100,6 +100,9 @@ func fence(t *testing.T, open func() *store.Store) {
 		"StageDocument": func() error {
 			return s.StageDocument(ctx, lost, site, run.ID, 1, []models.Key{KeyOf("https://example.com/a")}, nil)
 		},
+		"StageDocuments": func() error {
+			return s.StageDocuments(ctx, lost, site, run.ID, []models.Staging{f.staging(run, 1, "", nil, Page("https://example.com/c", "1"))})
+		},
 		"Unstage":        func() error { return s.Unstage(ctx, lost, site, run.ID, 1) },
 		"SaveDocument":   func() error { return s.SaveDocument(ctx, lost, site, run.ID, &d, nil) },
 		"SaveValidators": func() error { return s.SaveValidators(ctx, lost, site, 1, "other", "other") },

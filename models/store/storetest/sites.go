@@ -75,6 +75,7 @@ func siteSettings(t *testing.T, open func() *store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	site.Agenda = models.Agenda{Known: true}
 	if diff := cmp.Diff(site, got); diff != "" {
 		t.Errorf("another handle reads another site (-added +read):\n%s", diff)
 	}
