@@ -12,6 +12,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
+
+	"github.com/sitemapd/sitemapd/handlers/web"
 )
 
 // Server answers every HTTP request of the daemon. Make it with New; it is an http.Handler.
@@ -38,6 +40,7 @@ func New(deps Deps) (*Server, error) {
 	if err := deps.validate(); err != nil {
 		return nil, err
 	}
+	web.Load()
 	s := &Server{
 		deps: deps, log: deps.Log, echo: echo.New(), metrics: newMetrics(deps.Registry, deps.Version),
 		rejects: newRejectLog(), limits: newLimiter(deps.RatePerMinute, deps.Now),

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -74,7 +75,15 @@ type siteRights struct {
 	Site models.Site
 }
 
-var pages = parse()
+// pages are parsed when the first one is asked for: most commands show none, and it takes as long as all other
+// initialisation together, and 4 MB. A test renders every page.
+var pages = sync.OnceValue(parse)
+
+// Load parses what is parsed once, so that a server does it before its first visitor comes.
+func Load() {
+	pages()
+	texts()
+}
 
 func parse() map[string]*template.Template {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
@@ -94,7 +103,7 @@ func parse() map[string]*template.Template {
 
 // Render writes one page. Nothing is written when the page cannot be made.
 func Render(w io.Writer, page string, view View) error {
-	t, ok := pages[page]
+	t, ok := pages()[page]
 	if !ok {
 		return fmt.Errorf("render %s: no such page", page)
 	}

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"sync"
 )
 
 // catalogue holds every text that people read in the dashboard, by its English wording. A translation is a file with
@@ -12,7 +13,7 @@ import (
 //go:embed texts/en.json
 var catalogue []byte
 
-var texts = readTexts(catalogue)
+var texts = sync.OnceValue(func() map[string]string { return readTexts(catalogue) })
 
 func readTexts(file []byte) map[string]string {
 	all := map[string]string{}
@@ -24,7 +25,7 @@ func readTexts(file []byte) map[string]string {
 
 // Text gives a text of the catalogue, with arguments put in as fmt.Sprintf does.
 func Text(message string, args ...any) string {
-	if translated, ok := texts[message]; ok && translated != "" {
+	if translated, ok := texts()[message]; ok && translated != "" {
 		message = translated
 	}
 	if len(args) == 0 {
