@@ -2,20 +2,16 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"flag"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
@@ -27,6 +23,7 @@ import (
 // tells how many statements that took.
 func sites(ctx context.Context, flags *flag.FlagSet, arguments []string) error {
 	database := flags.String("database", "", "sqlite:PATH or mysql://…, empty")
+	socket := flags.String("socket", "", "MariaDB's, to count statements")
 	count := flags.Int("sites", 5000, "sites, each on a host of its own")
 	pages := flags.Int("pages", 200, "URLs of a site, in one document below an index")
 	if err := flags.Parse(arguments); err != nil {
@@ -51,7 +48,7 @@ func sites(ctx context.Context, flags *flag.FlagSet, arguments []string) error {
 		}
 	}
 	for _, round := range []string{"first run", "no change"} {
-		if err := everySite(ctx, s, client, *count, round, *database); err != nil {
+		if err := everySite(ctx, s, client, *count, round, *socket); err != nil {
 			return fmt.Errorf("%s: %w", round, err)
 		}
 	}
@@ -85,7 +82,7 @@ func manyHosts(pages int) (*http.Server, int, error) {
 }
 
 // everySite makes all sites due and lets the loop walk them.
-func everySite(ctx context.Context, s *store.Store, client *fetch.Client, count int, round, database string) error {
+func everySite(ctx context.Context, s *store.Store, client *fetch.Client, count int, round, socket string) error {
 	all, err := s.Sites(ctx)
 	if err != nil {
 		return err
@@ -112,7 +109,7 @@ func everySite(ctx context.Context, s *store.Store, client *fetch.Client, count 
 	if err != nil {
 		return err
 	}
-	before, err := statementsOf(context.WithoutCancel(ctx), database)
+	before, err := statementsOf(context.WithoutCancel(ctx), socket)
 	if err != nil {
 		return err
 	}
@@ -122,7 +119,7 @@ func everySite(ctx context.Context, s *store.Store, client *fetch.Client, count 
 		return err
 	}
 	took := time.Since(started)
-	after, err := statementsOf(context.WithoutCancel(ctx), database)
+	after, err := statementsOf(context.WithoutCancel(ctx), socket)
 	if err != nil {
 		return err
 	}
@@ -137,34 +134,21 @@ func everySite(ctx context.Context, s *store.Store, client *fetch.Client, count 
 	return nil
 }
 
-// statementsOf reads the server's counters; nil for SQLite, which has none.
-func statementsOf(ctx context.Context, database string) (map[string]int64, error) {
-	u, err := url.Parse(database)
-	if err != nil || u.Scheme == "sqlite" {
-		return nil, err
+// statementsOf reads the server's counters; nil without a server.
+func statementsOf(ctx context.Context, socket string) (map[string]int64, error) {
+	if socket == "" {
+		return nil, nil
 	}
-	config := mysql.NewConfig()
-	config.User, config.Net, config.Addr = u.User.Username(), "tcp", u.Host
-	config.Passwd, _ = u.User.Password()
-	connector, err := mysql.NewConnector(config)
+	out, err := (&server{socket: socket}).sql(ctx, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Com_begin', 'Com_commit', 'Com_rollback')")
 	if err != nil {
 		return nil, err
 	}
-	pool := sql.OpenDB(connector)
-	defer pool.Close()
-	rows, err := pool.QueryContext(ctx, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Com_begin', 'Com_commit', 'Com_rollback')")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	counters := map[string]int64{}
-	for rows.Next() {
-		var name string
-		var value int64
-		if err := rows.Scan(&name, &value); err != nil {
-			return nil, err
+	for line := range strings.Lines(out) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if counters[name], err = strconv.ParseInt(value, 10, 64); err != nil {
+			return nil, fmt.Errorf("read counter %s: %w", name, err)
 		}
-		counters[name] = value
 	}
-	return counters, rows.Err()
+	return counters, nil
 }
