@@ -28,6 +28,9 @@ type Deps struct {
 
 	Deliveries   deliveryStore    // optional: without it, rejected deliveries are kept in memory only
 	Expectations expectationStore // optional
+	Channels     channelStore     // optional: without it, nobody is told of anything
+	AlertRules   alertStore       // optional
+	Desk         desk             // optional: with it, channels and rules are made and changed
 	Canonical    canonicalReader  // optional
 	Audits       auditKeeper      // optional: state of verification, incidents, mutes
 	Tokens       tokenStore       // optional: without it, no bearer token is valid

@@ -139,5 +139,7 @@ var apiTags = []*huma.Tag{
 	{Name: "canonical", Description: "What pages say of themselves, and what is wrong with them"},
 	{Name: "runs", Description: "Walks through a site's sitemaps"},
 	{Name: "hooks", Description: "What arrived at publish hooks, and their secrets"},
+	{Name: "channels", Description: "Webhooks, mail and chats that are told what happens, and what they were sent"},
+	{Name: "alerts", Description: "Alert rules, what came of them, and digests"},
 	{Name: "access", Description: "Tokens"},
 }

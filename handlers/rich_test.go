@@ -11,6 +11,8 @@ func ptr[T any](v T) *T { return &v }
 
 // rich fills the store with one of everything, every optional field set.
 func rich(f *fixture) {
+	outbox := &office{}
+	f.deps.Channels, f.deps.AlertRules, f.deps.Desk = outbox, outbox, outbox
 	lastmod := &models.Lastmod{Raw: "2026-11-29T10:00:00+01:00", Instant: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC), Precision: models.PrecisionSecond, Zone: true}
 	finished := now.Add(-30 * time.Second)
 	page := models.Page{

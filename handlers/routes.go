@@ -54,6 +54,8 @@ func (s *Server) routes() error {
 	s.expectationRoutes()
 	s.canonicalRoutes()
 	s.auditKeeperRoutes()
+	s.channelRoutes()
+	s.alertRoutes()
 	s.tokenRoutes()
 	if err := s.docsRoutes(api); err != nil {
 		return err

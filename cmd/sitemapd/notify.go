@@ -71,3 +71,17 @@ func (d *daemon) notifying(ctx context.Context) {
 		d.log.Error("tell what happened", "error", err)
 	}
 }
+
+// counter is the desk as the HTTP side sees it.
+type counter struct {
+	*notify.Desk
+	a     *app
+	store *store.Store
+}
+
+func (counter) Shown(c *models.Channel) string { return notify.Shown(c) }
+
+func (c counter) Digest(ctx context.Context, site int64, from, to time.Time) (models.Digest, []string, error) {
+	d, err := c.a.teller(c.store).Digest(ctx, site, from, to)
+	return d, notify.Lines(&d), err
+}
