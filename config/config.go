@@ -13,14 +13,15 @@ type Config struct {
 	Listen    string `key:"listen"`                // HOST:PORT of API, hooks and dashboard
 	PublicURL string `key:"public_url"`            // how the daemon is reached from outside; "" from the request
 
-	Log    Log    `key:"log"`
-	Fetch  Fetch  `key:"fetch"`
-	Sync   Sync   `key:"sync"`
-	Verify Verify `key:"verify"`
-	HTTP   HTTP   `key:"http"`
-	Notify Notify `key:"notify"`
-	Mail   Mail   `key:"mail"`
-	Sites  []Site `key:"sites"`
+	Log     Log     `key:"log"`
+	Fetch   Fetch   `key:"fetch"`
+	Sync    Sync    `key:"sync"`
+	Verify  Verify  `key:"verify"`
+	HTTP    HTTP    `key:"http"`
+	Notify  Notify  `key:"notify"`
+	Mail    Mail    `key:"mail"`
+	Tracing Tracing `key:"tracing"`
+	Sites   []Site  `key:"sites"`
 
 	origins map[string]string // key -> where its value came from; none for a default
 }
@@ -71,6 +72,11 @@ type Verify struct {
 	Enabled bool          `key:"enabled"` // by the daemon; the command verifies in any case
 	PerDay  int           `key:"per_day"` // pages of one host a day, those that hooks name apart
 	Delay   time.Duration `key:"delay"`   // shortest pause between two pages of one host
+}
+
+// Tracing says where OpenTelemetry traces go. The standard OTEL_ variables say the rest.
+type Tracing struct {
+	Endpoint string `key:"endpoint"` // base URL of an OTLP/HTTP receiver; "" for OTEL_EXPORTER_OTLP_ENDPOINT, off without either
 }
 
 // HTTP says who is trusted.

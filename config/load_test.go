@@ -170,6 +170,7 @@ func TestLoad_EveryVariableSetsItsKey(t *testing.T) {
 		{"MAIL_USERNAME", "u", func(c *config.Config) { c.Mail.Username = "u" }},
 		{"MAIL_PASSWORD", "p", func(c *config.Config) { c.Mail.Password = "p" }},
 		{"MAIL_TLS", "tls", func(c *config.Config) { c.Mail.TLS = "tls" }},
+		{"TRACING_ENDPOINT", "http://127.0.0.1:4318", func(c *config.Config) { c.Tracing.Endpoint = "http://127.0.0.1:4318" }},
 		{"SITES", "https://a.example, https://b.example", func(c *config.Config) {
 			c.Sites = []config.Site{
 				{URL: "https://a.example", Name: "a.example", Schedule: "@hourly", TimeZone: "UTC"},

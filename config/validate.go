@@ -35,6 +35,9 @@ func (c Config) check(problems *Problems) {
 	if c.PublicURL != "" {
 		k.webURL("public_url", c.PublicURL)
 	}
+	if c.Tracing.Endpoint != "" {
+		k.webURL("tracing.endpoint", c.Tracing.Endpoint)
+	}
 	k.oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")
 	k.oneOf("log.format", c.Log.Format, "auto", "text", "json")
 	k.fetch(c.Fetch)

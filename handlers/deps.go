@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -61,6 +62,9 @@ type Deps struct {
 	Defaults models.Site
 	// Ready reports whether the database answers and its schema is the one expected.
 	Ready func(ctx context.Context) error
+
+	// Trace begins the span of a request; what it returns ends it with the route and the status. Optional.
+	Trace func(r *http.Request) (context.Context, func(route string, status int))
 
 	Now      func() time.Time // optional: time.Now
 	Log      *slog.Logger     // optional: discards

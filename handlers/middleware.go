@@ -43,6 +43,12 @@ func identify(next echo.HandlerFunc) echo.HandlerFunc {
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
+		end := func(string, int) {}
+		if s.deps.Trace != nil {
+			var ctx context.Context
+			ctx, end = s.deps.Trace(c.Request())
+			c.SetRequest(c.Request().WithContext(ctx))
+		}
 		err := next(c)
 		if err != nil {
 			c.Error(err)
@@ -52,6 +58,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			route = "unknown"
 		}
 		status, took := c.Response().Status, time.Since(start)
+		end(route, status)
 		s.metrics.requests.WithLabelValues(c.Request().Method, route, strconv.Itoa(status/100)+"xx").Inc()
 		s.metrics.seconds.WithLabelValues(c.Request().Method, route).Observe(took.Seconds())
 		s.log.DebugContext(c.Request().Context(), "request", "method", c.Request().Method, "route", route, "status", status,

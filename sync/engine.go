@@ -79,6 +79,20 @@ type Options struct {
 	Progress func(models.Progress)                              // called often, must not block
 	Observe  func(site models.Site, run models.Run)             // called once for each run that ended
 	Expected func(site models.Site, e models.Expectation)       // called once for each expectation that was decided
+
+	// Span begins a traced step that works on what key and value say; what it returns ends the step with one word and our
+	// own error. nil: nothing is traced.
+	Span func(ctx context.Context, name, key, value string) (context.Context, func(outcome string, err error))
+}
+
+func endNothing(string, error) {}
+
+// span is Options.Span, which may be missing; it allocates nothing then.
+func (e *Engine) span(ctx context.Context, name, key, value string) (context.Context, func(outcome string, err error)) {
+	if e.o.Span == nil {
+		return ctx, endNothing
+	}
+	return e.o.Span(ctx, name, key, value)
 }
 
 // Policy says when a page that left its documents counts as removed.
@@ -162,7 +176,9 @@ func (e *Engine) Run(ctx context.Context, req Request) (models.Run, error) {
 	}
 	held, stop := e.keep(ctx, r.lease, asked)
 	defer func() { stop(r.givenBack) }()
+	held, end := e.span(held, "run", "sitemapd.site", site.Name)
 	record, err := r.execute(held)
+	end(string(record.Verdict), err)
 	if err != nil && context.Cause(held) != nil && !errors.Is(err, context.Cause(held)) {
 		err = fmt.Errorf("%w: %w", context.Cause(held), err)
 	}

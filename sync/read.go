@@ -71,10 +71,12 @@ func (r *run) fetchURL(ctx context.Context, d *document, b *bench, at string, be
 		req.ETag, req.LastModified, req.ValidatedURL = a.before.ETag, a.before.LastModified, a.before.FinalURL
 	}
 	b.wire = b.wire[:0]
+	ctx, end := r.span(ctx, "fetch", "url.full", at)
 	a.Result, _ = r.o.Web.Read(ctx, req, func(res *fetch.Result) error {
 		b.wire, a.cut = readAll(b.wire[:0], res.Body)
 		return a.cut
 	})
+	end(string(a.Outcome), nil)
 	if !a.HasBody() {
 		b.wire = b.wire[:0]
 	}

@@ -75,25 +75,29 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 		return r.record, err
 	}
 	r.log.Info("run started", "cause", r.record.Cause, "triggers", len(r.served), "targeted", r.record.Targeted)
-	if err := r.walk(ctx); err != nil {
+	if err := r.traced(ctx, "walk", r.walk); err != nil {
 		return r.record, err
 	}
 	if err := r.adopt(ctx); err != nil {
 		return r.record, err
 	}
-	s, err := r.meet(ctx)
+	var s *settlement
+	err = r.traced(ctx, "plan", func(ctx context.Context) (err error) {
+		if s, err = r.meet(ctx); err != nil {
+			return err
+		}
+		if r.request.Confirm && r.verdict() == models.VerdictComplete && s.doubtful() {
+			if s, err = r.confirm(ctx, s); err != nil {
+				return err
+			}
+		}
+		s, err = r.reread(ctx, s)
+		return err
+	})
 	if err != nil {
 		return r.record, err
 	}
-	if r.request.Confirm && r.verdict() == models.VerdictComplete && s.doubtful() {
-		if s, err = r.confirm(ctx, s); err != nil {
-			return r.record, err
-		}
-	}
-	if s, err = r.reread(ctx, s); err != nil {
-		return r.record, err
-	}
-	if err := r.settle(ctx, s); err != nil {
+	if err := r.traced(ctx, "apply", func(ctx context.Context) error { return r.settle(ctx, s) }); err != nil {
 		return r.record, err
 	}
 	r.check(ctx)
@@ -135,6 +139,14 @@ func (r *run) beginAnew(ctx context.Context) error {
 		return fmt.Errorf("begin run: %w", err)
 	}
 	return nil
+}
+
+// traced is a step of the run as a span of its own.
+func (r *run) traced(ctx context.Context, name string, step func(context.Context) error) error {
+	ctx, end := r.span(ctx, name, "", "")
+	err := step(ctx)
+	end("", err)
+	return err
 }
 
 // cause turns a scheduled run into a recheck when what a hook said is still to be seen.

@@ -79,7 +79,10 @@ func (r *run) level(ctx context.Context, level []*document) error {
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
-			if err := r.document(ctx, d); err != nil {
+			ctx, end := r.span(ctx, "document", "url.full", d.URL)
+			err := r.document(ctx, d)
+			end(string(d.Verdict), err)
+			if err != nil {
 				return fmt.Errorf("document %s: %w", d.URL, err)
 			}
 			r.step("walking", d.URL)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sitemapd/sitemapd/config"
+	"github.com/sitemapd/sitemapd/internal/tracing"
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
 	syncer "github.com/sitemapd/sitemapd/sync"
@@ -92,6 +93,7 @@ type app struct {
 	format      string
 	config      config.Config
 	log         *slog.Logger
+	tracer      *tracing.Tracer // nil: nothing is traced
 }
 
 func (a *app) root() *cobra.Command {

@@ -67,6 +67,11 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	if err != nil {
 		return &models.HintedError{Err: fmt.Errorf("listen: %w", err), Hint: "choose another address with --listen HOST:PORT"}
 	}
+	untrace, err := a.trace()
+	if err != nil {
+		return err
+	}
+	defer untrace()
 	registry := prometheus.NewRegistry()
 	runs, err := metrics.New(registry)
 	if err != nil {
@@ -259,7 +264,7 @@ func (d *daemon) configured(ctx context.Context, site models.Site, f config.Site
 
 func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 	s, c := d.store, d.config
-	return handlers.Deps{
+	deps := handlers.Deps{
 		Sites: s, Pages: s, Changes: s, Runs: s, Documents: s, Findings: s, Removals: s, Triggers: s, HookKeys: s,
 		Tokens: s, Accounts: s, Deliveries: s, Expectations: s, Canonical: d.pages, Audits: d.pages,
 		Channels: s, AlertRules: s, Desk: counter{a: d.app, store: s, Desk: d.desk(s)},
@@ -288,6 +293,10 @@ func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 		OpenLocal: c.HTTP.OpenLocal, PublicURL: c.PublicURL, TrustedProxies: c.HTTP.TrustedProxies,
 		UserHeader: c.HTTP.UserHeader, RatePerMinute: c.HTTP.RatePerMinute,
 	}
+	if d.tracer != nil {
+		deps.Trace = d.tracer.Request
+	}
+	return deps
 }
 
 // probeOf shows the HTTP side what probing gave.

@@ -39,6 +39,11 @@ at once, within the same run; otherwise a later run (after sync.confirm_after) d
 				return err
 			}
 			defer s.Close()
+			untrace, err := a.trace()
+			if err != nil {
+				return err
+			}
+			defer untrace()
 			return a.sync(cmd.Context(), s, args[0], confirm == "now")
 		},
 	}
@@ -151,6 +156,9 @@ func (a *app) engine(s *store.Store, client *fetch.Client, o syncer.Options) (*s
 	o.Policy = syncer.Policy{ConfirmAfter: c.ConfirmAfter, ReleaseAfter: c.ReleaseAfter,
 		GuardPages: int64(c.GuardPages), GuardPercent: int64(c.GuardPercent)}
 	o.NextDue = nextDue(c)
+	if a.tracer != nil {
+		o.Span = a.tracer.Span
+	}
 	return syncer.New(o)
 }
 

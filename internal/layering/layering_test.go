@@ -38,7 +38,8 @@ var layers = []layer{
 	{folder: "internal/notify", may: []string{"models"}},
 	{folder: "internal/sitetest"},
 	{folder: "internal/systemd"},
-	{folder: "cmd", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/canonical", "sync/weburl", "sync/fetch", "sync/schedule", "handlers", "config", "internal/export", "internal/metrics", "internal/notify", "internal/sitetest", "internal/systemd"}},
+	{folder: "internal/tracing"},
+	{folder: "cmd", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/canonical", "sync/weburl", "sync/fetch", "sync/schedule", "handlers", "config", "internal/export", "internal/metrics", "internal/notify", "internal/sitetest", "internal/systemd", "internal/tracing"}},
 	{folder: "e2e", may: []string{"cmd", "models", "models/store", "sync", "sync/sitemap", "sync/weburl", "sync/fetch", "handlers", "config", "internal/sitetest"}},
 	{folder: "scripts", may: []string{"models", "models/store", "sync", "sync/sitemap", "sync/weburl", "sync/fetch", "internal/sitetest"}},
 }
@@ -57,6 +58,7 @@ var homes = [][]string{ // the library, then its folders
 	{"github.com/spf13/viper", "config"},
 	{"go.yaml.in/yaml", "config", "cmd"}, // settings, and the file of `sites export|apply`
 	{"github.com/spf13/cobra", "cmd"},
+	{"go.opentelemetry.io/", "internal/tracing"},
 	{"github.com/robfig/cron", "sync/schedule"},
 	{"code.dny.dev/ssrf", "sync/fetch"},
 	{"github.com/wneessen/go-mail", "internal/notify"},

@@ -1,0 +1,30 @@
+package handlers_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Spans are named by routes, never by addresses: the last element of a hook's is a secret.
+func TestTrace_TellsRouteAndStatus(t *testing.T) {
+	t.Parallel()
+	var ended []string
+	f := newFixture(t, func(f *fixture) {
+		f.deps.Trace = func(r *http.Request) (context.Context, func(string, int)) {
+			return r.Context(), func(route string, status int) { ended = append(ended, fmt.Sprint(r.Method, " ", route, " ", status)) }
+		}
+	})
+	f.get("/api/v1/sites/1")
+	f.get("/api/v1/sites/9")
+	f.request("POST", "/hooks/1/not-the-token", "x")
+	f.get("/nothing/here")
+	want := []string{"GET /api/v1/sites/:site 200", "GET /api/v1/sites/:site 404", "POST /hooks/:site/:token 401", "GET unknown 404"}
+	if diff := cmp.Diff(want, slices.Clone(ended)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
