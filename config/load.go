@@ -203,12 +203,11 @@ func (l *loader) sites(raw any) []Site {
 		}
 	}
 	if flag := l.flags[flagSite]; flag != nil {
-		homes := []string{flag.Value.String()}
+		// Only the daemon's --site may be repeated; other commands have one that names a site that is known.
 		if several, ok := flag.Value.(pflag.SliceValue); ok {
-			homes = several.GetSlice()
-		}
-		for _, home := range homes {
-			add(home, "--"+flagSite)
+			for _, home := range several.GetSlice() {
+				add(home, "--"+flagSite)
+			}
 		}
 	}
 	return sites

@@ -386,3 +386,17 @@ func TestUnknownVariables_NamesTheMisspeltOnes(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestLoad_AnotherCommandsSiteIsNoHomePage: only the daemon's --site adds a site; that of other commands names one.
+func TestLoad_AnotherCommandsSiteIsNoHomePage(t *testing.T) {
+	t.Parallel()
+	fs := pflag.NewFlagSet("digest", pflag.ContinueOnError)
+	config.Flags(fs)
+	fs.String("site", "", "of this site alone")
+	if err := fs.Parse([]string{"--site", "127.0.0.1:8799"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := load(t, fs, env(), "").Sites; len(got) != 0 {
+		t.Errorf("sites %v", got)
+	}
+}
