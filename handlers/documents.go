@@ -54,24 +54,9 @@ func normalDocument(d *models.Document) {
 func (in *documentsInput) keep(run int64) func(*models.Document) bool {
 	return func(d *models.Document) bool {
 		return (in.Type == "" || d.Type == in.Type) && (in.Verdict == "" || string(d.Verdict) == in.Verdict) &&
-			(in.Freshness == "" || freshness(d, run) == in.Freshness) && (in.Parent == 0 || d.Parent == in.Parent) &&
+			(in.Freshness == "" || d.FreshnessAt(run) == in.Freshness) && (in.Parent == 0 || d.Parent == in.Parent) &&
 			(in.URL == "" || d.URL == in.URL || d.FinalURL == in.URL)
 	}
-}
-
-// freshness compares what is known of a document in time, without believing any declared lastmod.
-func freshness(d *models.Document, run int64) string {
-	switch {
-	case d.FetchedAt.IsZero():
-		return "current_unknown"
-	case d.Verdict == models.VerdictUnavailable, d.Verdict == models.VerdictGone:
-		return "unavailable"
-	case !d.Good():
-		return "stale"
-	case d.FromRun == run && d.FirstRun < run:
-		return "changed"
-	}
-	return "fresh"
 }
 
 func (s *Server) documentRoutes() {

@@ -179,7 +179,7 @@ func (in *metadataInput) keep(run int64) (func(*models.Document) bool, error) {
 	}
 	return func(d *models.Document) bool {
 		return (in.Identifier == 0 || d.Number == in.Identifier) && (in.SitemapURL == "" || d.URL == in.SitemapURL || d.FinalURL == in.SitemapURL) &&
-			(in.SitemapType == "" || d.Type == in.SitemapType) && (in.Freshness == "" || freshness(d, run) == in.Freshness) &&
+			(in.SitemapType == "" || d.Type == in.SitemapType) && (in.Freshness == "" || d.FreshnessAt(run) == in.Freshness) &&
 			(from.IsZero() || !d.FetchedAt.Before(from)) && (to.IsZero() || d.FetchedAt.Before(to))
 	}, nil
 }
@@ -289,7 +289,7 @@ func (s *Server) describe(ctx context.Context, site models.Site, d *models.Docum
 		Lastmod:    lastmodMetadata{Sitemap: d.Lastmod, Resources: []listedLastmod{}},
 		Alternates: []listedBlock{},
 		Media:      mediaBlocks{Images: []listedBlock{}, Videos: []listedBlock{}, News: []listedBlock{}},
-		Freshness: freshnessReport{State: freshness(d, filter.AsOf.Run), Retrieved: d.FetchedAt, Observed: d.ObservedAt,
+		Freshness: freshnessReport{State: d.FreshnessAt(filter.AsOf.Run), Retrieved: d.FetchedAt, Observed: d.ObservedAt,
 			Modified: d.Lastmod, StaleSince: d.StaleSince},
 		Provenance: provenanceReport{
 			SitemapURL: d.URL, FinalURL: d.FinalURL, SourceSite: site.Home, Retrieved: d.FetchedAt, Discovery: d.Discovery,

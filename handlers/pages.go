@@ -45,6 +45,7 @@ type PagesFilter struct {
 	Language    string `query:"language" maxLength:"40" doc:"Pages that declare an alternate with this hreflang."`
 	Extension   string `query:"extension" enum:"image,video,news,alternates" doc:"Pages that declare such a block."`
 	FirstFrom   string `query:"first_from" maxLength:"40" doc:"First seen at or after this time."`
+	Reason      string `query:"reason" maxLength:"1000" doc:"Part of the reason why a page is pending, held, stale or removed."`
 	Segment     string `query:"segment" maxLength:"100" doc:"Name or number of a segment; parameters given beside it are stronger than its own."`
 }
 
@@ -164,7 +165,7 @@ func (s *Server) fixed(ctx context.Context, site models.Site, at models.AsOf) (m
 func (s *Server) inventoryRoutes() {
 	register(s, ScopeRead, huma.Operation{
 		OperationID: "list-urls", Method: "GET", Path: "/sites/{site}/urls", Tags: []string{"inventory"},
-		Summary: "The inventory: pages that the site lists, or listed", Errors: []int{404, 422},
+		Summary: "The inventory: pages that the site lists, or listed", Errors: []int{404, 410, 422},
 		Responses: listResponses[list[models.Page], models.Page](s),
 	}, func(ctx context.Context, in *pagesInput) (*huma.StreamResponse, error) {
 		site, err := s.site(ctx, in.SiteInput)

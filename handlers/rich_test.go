@@ -26,6 +26,9 @@ func rich(f *fixture) {
 		URL: "https://example.com/old/", State: models.StateRemoved, Document: page.Document, FirstSeen: now.Add(-2 * time.Hour), LastSeen: now.Add(-time.Hour),
 		RemovedAt: &finished, FromRun: 1, ToRun: ptr(int64(3)), Freshness: "unavailable", Confidence: models.Confidence{Listing: 0.6, Membership: 0.6, Identity: 0.6},
 		Reason: "gone from a completely read document", MovedTo: "https://example.com/a/", Cursor: "c2",
+		Removal: &models.PageRemoval{Stage: models.StageMoved, FromRun: 5, Since: &now, AgreedRun: 6, DecidedRun: ptr(int64(6)),
+			RemovalEvidence: models.RemovalEvidence{Status: 410, Hook: true, Missing: []models.Sighting{{Run: 5, Walks: 2,
+				Document: "https://example.com/post-sitemap.xml", Verdict: "complete", ByteHash: "ab12", Observed: now}}}},
 	}
 	f.store.PagesFunc = func(_ int64, filter models.PageFilter, fn func(*models.Page) error) error {
 		for _, p := range []models.Page{page, gone} {

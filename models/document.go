@@ -30,8 +30,24 @@ type Document struct {
 	Depth     int    `json:"depth"`
 	Discovery string `json:"discovery_method"` // robots_txt, direct_URL, sitemap_index, linked_reference, search_engine_submission
 	FirstRun  int64  `json:"first_run"`
+	Freshness string `json:"freshness,omitempty"` // current_unknown, fresh, stale, changed, unavailable; reason and stale_since say why
 
 	DocumentVersion
+}
+
+// FreshnessAt compares what is known of a document with a run, without believing any declared lastmod.
+func (d *Document) FreshnessAt(run int64) string {
+	switch {
+	case d.FetchedAt.IsZero():
+		return "current_unknown"
+	case d.Verdict == VerdictUnavailable, d.Verdict == VerdictGone:
+		return "unavailable"
+	case !d.Good():
+		return "stale"
+	case d.FromRun == run && d.FirstRun < run:
+		return "changed"
+	}
+	return "fresh"
 }
 
 // DocumentVersion is what one or more runs in a row found at a document. Versions are kept:

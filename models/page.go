@@ -35,15 +35,21 @@ type Page struct {
 	Mobile     json.RawMessage `json:"mobile,omitempty"`
 	PageMap    json.RawMessage `json:"pagemap,omitempty"`
 
-	FirstSeen  time.Time  `json:"first_seen"`
-	LastSeen   time.Time  `json:"last_seen"`
-	RemovedAt  *time.Time `json:"removed_at,omitempty"`
+	FirstSeen time.Time  `json:"first_seen"`
+	LastSeen  time.Time  `json:"last_seen"`
+	RemovedAt *time.Time `json:"removed_at,omitempty"`
+	// FromRun and ToRun are the runs between which the page was so: in a history this state, in an inventory what is
+	// declared (a page that was removed: from the run that removed it). ToRun is nil while it is.
 	FromRun    int64      `json:"from_run"`
 	ToRun      *int64     `json:"to_run"`
 	Freshness  string     `json:"freshness"` // current_unknown, fresh, stale, changed, unavailable
 	Confidence Confidence `json:"confidence"`
 	Reason     string     `json:"reason,omitempty"` // why pending, held, stale or removed
 	MovedTo    string     `json:"moved_to,omitempty"`
+	// StaleSince is since when a stale page's document could not be read.
+	StaleSince *time.Time `json:"stale_since,omitempty"`
+	// Removal is what the absence of a page rests on that is pending, held or removed, or left a window, or that a person kept.
+	Removal *PageRemoval `json:"removal,omitempty"`
 	// Listings are the other documents that list the page too.
 	Listings []string `json:"listings,omitempty"`
 	Key      Key      `json:"-"`
@@ -71,6 +77,7 @@ type PageFilter struct {
 	LastmodTo   *time.Time // exclusive
 	Language    string     // an alternate's hreflang
 	Extension   string     // image, video, news, alternates
+	Reason      string     // part of the reason, in any case of letters
 	FirstFrom   *time.Time // first seen, inclusive
 	After       string     // Page.Cursor of the last row that the caller has
 	Limit       int        // 0: no limit (streams), else at most this many

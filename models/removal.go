@@ -1,6 +1,9 @@
 package models
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Stages of a removal.
 const (
@@ -34,6 +37,54 @@ type Removal struct {
 	Reason     string    `json:"reason"`
 	MovedTo    string    `json:"moved_to,omitempty"`
 	MovedKey   Key       `json:"-"` // of MovedTo
-	Evidence   []byte    `json:"-"` // JSON: runs, documents and their byte hashes
+	Evidence   []byte    `json:"-"` // JSON of RemovalEvidence
 	Cursor     string    `json:"-"` // place in the list of held removals
+}
+
+// MarshalJSON leaves decided_run empty while nothing is decided, and adds the evidence.
+func (r Removal) MarshalJSON() ([]byte, error) {
+	type plain Removal
+	out := struct {
+		plain
+		DecidedRun *int64          `json:"decided_run"`
+		Evidence   json.RawMessage `json:"evidence,omitempty"`
+	}{plain: plain(r)}
+	if r.DecidedRun != Open {
+		out.DecidedRun = &r.DecidedRun
+	}
+	if json.Valid(r.Evidence) {
+		out.Evidence = r.Evidence
+	}
+	return json.Marshal(out)
+}
+
+// RemovalEvidence is what a removal rests on, for whoever asks why: each run whose walk missed the page when that mattered,
+// with the document that should list it and the hash of the bytes in which it was looked for.
+type RemovalEvidence struct {
+	Missing []Sighting `json:"missing,omitempty"`
+	Hook    bool       `json:"hook,omitempty"`        // a hook said that it is gone
+	Status  int        `json:"page_status,omitempty"` // what the page itself answered
+}
+
+// Sighting is one complete walk without the page. A document that the index does not list any more is proved by the index.
+type Sighting struct {
+	Run      int64     `json:"run"`
+	Walks    int       `json:"walks"` // of this run that agree
+	Document string    `json:"document"`
+	Verdict  string    `json:"verdict"`
+	ByteHash string    `json:"byte_hash,omitempty"` // XXH3-128 of the body as it was read, in hex
+	Observed time.Time `json:"observed_at"`         // when the origin said it
+}
+
+// PageRemoval is the case of a page that left its documents, as far as a Page shows it: why it is pending, held or removed.
+type PageRemoval struct {
+	Stage      string     `json:"stage"`    // pending, held, approved, rejected, left_window, removed, moved, migrated
+	FromRun    int64      `json:"from_run"` // first complete walk that missed it
+	Since      *time.Time `json:"since,omitempty"`
+	HeldRun    int64      `json:"held_run,omitempty"`
+	AgreedRun  int64      `json:"agreed_run,omitempty"` // the walk that confirmed it
+	DecidedRun *int64     `json:"decided_run"`          // null while undecided
+	RuledRun   int64      `json:"ruled_run,omitempty"`  // current when a person approved or rejected it
+	RuledAt    *time.Time `json:"ruled_at,omitempty"`
+	RemovalEvidence
 }

@@ -27,7 +27,9 @@ type Run struct {
 
 	Documents RunDocuments `json:"documents"`
 	Counts    Counts       `json:"counts"`
-	Findings  []Finding    `json:"findings"`
+	// Findings of the run as a whole and of its documents: all that hold when the run itself answers; of a stored run those
+	// that are new in it, at most 100.
+	Findings []Finding `json:"findings"`
 
 	Requests     int64   `json:"requests"`
 	Bytes        int64   `json:"bytes"` // received on the wire

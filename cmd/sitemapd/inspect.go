@@ -32,7 +32,7 @@ func (a *app) withSite(fn func(ctx context.Context, s *store.Store, site models.
 }
 
 func (a *app) urlsCommand() *cobra.Command {
-	var state, asOf, contains, prefix, language, extension string
+	var state, asOf, contains, prefix, language, extension, reason string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "urls SITE",
@@ -44,7 +44,7 @@ func (a *app) urlsCommand() *cobra.Command {
 				return err
 			}
 			filter := models.PageFilter{State: models.State(state), AsOf: moment, Contains: contains, Prefix: prefix,
-				Language: language, Extension: extension, Limit: limit}
+				Language: language, Extension: extension, Reason: reason, Limit: limit}
 			switch filter.State {
 			case models.StateLive, models.StateStale, models.StatePending, models.StateHeld, models.StateRemoved, models.StateForeign, models.StateAll:
 			default:
@@ -64,6 +64,7 @@ func (a *app) urlsCommand() *cobra.Command {
 	f.StringVar(&prefix, "prefix", "", "start of the URL")
 	f.StringVar(&language, "language", "", "with an alternate in this language")
 	f.StringVar(&extension, "extension", "", "with image, video, news or alternates")
+	f.StringVar(&reason, "reason", "", "part of the reason why a page is pending, held, stale or removed")
 	f.IntVar(&limit, "limit", 0, "at most this many, 0 for all")
 	return cmd
 }
@@ -147,7 +148,10 @@ func (a *app) historyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "history SITE URL",
 		Short: "Every state of one page, oldest first",
-		Args:  cobra.ExactArgs(2),
+		Long: `Every state of one page, oldest first, with the reason and, for pages that are or were pending, held or removed, the
+proof: which runs missed it in which document, the hash of the bytes that they read, and what a hook, the page itself or
+a person said.`,
+		Args: cobra.ExactArgs(2),
 		RunE: a.withSite(func(ctx context.Context, s *store.Store, site models.Site, args []string) error {
 			u, problem := weburl.Parse(nil, []byte(withScheme(args[0])))
 			if problem != weburl.None {
@@ -160,20 +164,55 @@ func (a *app) historyCommand() *cobra.Command {
 			if len(pages) == 0 {
 				return usage("%s was never listed by %s", args[0], site.Name)
 			}
-			out := a.printer("from_run", "to_run", "state", "lastmod", "document", "reason")
+			out := a.printer("from_run", "to_run", "state", "lastmod", "document", "reason", "proof")
 			for i := range pages {
 				p := &pages[i]
 				to := ""
 				if p.ToRun != nil {
 					to = strconv.FormatInt(*p.ToRun, 10)
 				}
-				if err := out.row(p, strconv.FormatInt(p.FromRun, 10), to, string(p.State), lastmodText(p.Lastmod), p.Document, p.Reason); err != nil {
+				if err := out.row(p, strconv.FormatInt(p.FromRun, 10), to, string(p.State), lastmodText(p.Lastmod), p.Document, p.Reason, proof(p.Removal)); err != nil {
 					return err
 				}
 			}
 			return out.close()
 		}),
 	}
+}
+
+// proof puts what a removal rests on into one line.
+func proof(r *models.PageRemoval) string {
+	if r == nil {
+		return ""
+	}
+	var parts []string
+	for _, m := range r.Missing {
+		text := fmt.Sprintf("run %d missed it in %s (%s", m.Run, m.Document, m.Verdict)
+		if m.Walks > 1 {
+			text += fmt.Sprintf(", %d walks", m.Walks)
+		}
+		if m.ByteHash != "" {
+			text += ", bytes " + m.ByteHash
+		}
+		parts = append(parts, text+")")
+	}
+	if r.Hook {
+		parts = append(parts, "a hook said that it is gone")
+	}
+	if r.Status != 0 {
+		parts = append(parts, fmt.Sprintf("the page answers %d", r.Status))
+	}
+	if r.RuledAt != nil {
+		parts = append(parts, fmt.Sprintf("ruled on by a person at run %d, %s", r.RuledRun, when(*r.RuledAt)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func whenever(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return when(*t)
 }
 
 func withScheme(raw string) string {
@@ -229,12 +268,12 @@ func (a *app) documentsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := a.printer("id", "url", "type", "verdict", "entries", "children", "bytes", "generator", "fetched_at", "reason")
+			out := a.printer("id", "url", "type", "verdict", "entries", "children", "bytes", "generator", "fetched_at", "freshness", "stale_since", "reason")
 			for i := range documents {
 				d := &documents[i]
 				n := func(v int64) string { return strconv.FormatInt(v, 10) }
 				if err := out.row(d, n(int64(d.Number)), strings.Repeat("  ", d.Depth)+d.URL, d.Type, string(d.Verdict), n(d.Entries),
-					n(d.Children), n(d.Bytes), d.Generator, when(d.FetchedAt), d.Reason); err != nil {
+					n(d.Children), n(d.Bytes), d.Generator, when(d.FetchedAt), d.Freshness, whenever(d.StaleSince), d.Reason); err != nil {
 					return err
 				}
 			}

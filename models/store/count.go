@@ -109,7 +109,7 @@ func (s *Store) CountPages(ctx context.Context, siteID int64, filter models.Page
 // countable reports whether states follow from documents and a few cases, and the rest of the filter from columns.
 func (r *pageReader) countable() bool {
 	f := r.filter
-	if f.Key != nil || f.FirstFrom != nil || f.Language != "" || f.Extension != "" {
+	if f.Key != nil || f.FirstFrom != nil || f.Language != "" || f.Extension != "" || f.Reason != "" {
 		return false
 	}
 	switch r.state {

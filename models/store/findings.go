@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -60,17 +61,32 @@ func (s *Store) SaveRunFindings(ctx context.Context, lease models.Lease, siteID,
 	})
 }
 
-func (s *Store) runFindings(ctx context.Context, siteID, run int64) ([]models.Finding, error) {
-	var rows []findingRow
-	err := s.reads.WithContext(ctx).Where("site_id = ? AND document = 0 AND from_run = ?", siteID, run).Order("seq").Find(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("read findings of run %d: %w", run, err)
+// mostFound is how many findings a stored run carries; Findings gives them all.
+const mostFound = 100
+
+// foundIn fills in what runs found: findings of each run as a whole, then those that documents had from that run on, up to
+// mostFound. What a document had before and kept is not said again.
+func (s *Store) foundIn(ctx context.Context, siteID int64, runs []models.Run) error {
+	at := make(map[int64]*models.Run, len(runs))
+	numbers := make([]int64, len(runs))
+	for i := range runs {
+		runs[i].Findings, numbers[i], at[runs[i].ID] = []models.Finding{}, runs[i].ID, &runs[i]
 	}
-	out := make([]models.Finding, 0, len(rows))
-	for i := range rows {
-		out = append(out, rows[i].finding())
+	for portion := range slices.Chunk(numbers, statementKeys) {
+		var rows []findingRow
+		err := s.reads.WithContext(ctx).Raw(`SELECT * FROM findings WHERE site_id = ? AND document = 0 AND from_run IN ?
+			UNION ALL SELECT f.* FROM touched t JOIN findings f ON f.site_id = t.site_id AND f.document = t.document AND f.from_run = t.run
+			WHERE t.site_id = ? AND t.run IN ? AND t.document > 0 ORDER BY document, seq`, siteID, portion, siteID, portion).Scan(&rows).Error
+		if err != nil {
+			return fmt.Errorf("read findings of runs: %w", err)
+		}
+		for i := range rows {
+			if run := at[rows[i].FromRun]; len(run.Findings) < mostFound {
+				run.Findings = append(run.Findings, rows[i].finding())
+			}
+		}
 	}
-	return out, nil
+	return nil
 }
 
 // Findings gives what is wrong at one run: findings of pages that come of looking across documents, findings of the run as

@@ -120,13 +120,21 @@ func (t *timeline) pages(ctx context.Context) ([]models.Page, error) {
 		if to != models.Open {
 			page.ToRun = &to
 		}
-		if n := len(out); n > 0 && row == last && out[n-1].State == page.State && out[n-1].MovedTo == page.MovedTo {
+		if n := len(out); n > 0 && row == last && out[n-1].State == page.State && out[n-1].MovedTo == page.MovedTo && stage(&out[n-1]) == stage(page) {
 			page.FromRun = out[n-1].FromRun
 			out = out[:n-1]
 		}
 		out, last = append(out, *page), row
 	}
 	return out, nil
+}
+
+// stage tells pages that are pending from those that a person approved or kept.
+func stage(p *models.Page) string {
+	if p.Removal == nil {
+		return ""
+	}
+	return p.Removal.Stage
 }
 
 // page gives the state from a boundary on, as it was known at the end of it.
@@ -199,7 +207,7 @@ func (t *timeline) document(ctx context.Context, m *moment, number int32) (*docu
 			return nil, err
 		}
 		m.checked = checked
-		view := &documentView{Number: d.Number, FromRun: d.FromRun, URL: d.URL, Verdict: d.Verdict, Reason: d.Reason, Trust: d.LastmodTrust, good: d.Good()}
+		view := &documentView{Number: d.Number, FromRun: d.FromRun, URL: d.URL, Verdict: d.Verdict, Reason: d.Reason, Trust: d.LastmodTrust, good: d.Good(), staleSince: d.StaleSince}
 		return view, nil
 	}
 	return nil, nil

@@ -24,6 +24,8 @@ type moment struct {
 	runs  []runRow // all finished ones, once load has read them
 	// checked is the end of the last run that looked at every document, known once documents are read.
 	checked time.Time
+	// seenAt remembers what seenBefore found.
+	seenAt map[sighting]time.Time
 }
 
 // load reads all finished runs at once, for readers that ask for many.
@@ -53,7 +55,7 @@ func (s *Store) at(ctx context.Context, siteID int64, at models.AsOf) (*moment, 
 	if err != nil {
 		return nil, err
 	}
-	m := &moment{store: s, site: site, run: site.CurrentRun, times: map[int64]time.Time{}}
+	m := &moment{store: s, site: site, run: site.CurrentRun, times: map[int64]time.Time{}, seenAt: map[sighting]time.Time{}}
 	switch {
 	case at.Run > site.LastRun || at.Run < 0:
 		return nil, notFound("run", at.Run)
@@ -118,14 +120,16 @@ func (m *moment) last(ctx context.Context, run int64, full bool) (time.Time, err
 
 // documentView is what pages need to know of their document at a moment.
 type documentView struct {
-	Number   int32
-	FromRun  int64
-	URL      string
-	Verdict  models.Verdict
-	Reason   string
-	Trust    float64 // in its lastmod values, 0 when there is nothing to judge
-	good     bool
-	lastSeen time.Time // end of the last run in which the document said what its rows say
+	Number  int32
+	FromRun int64
+	URL     string
+	Verdict models.Verdict
+	Reason  string
+	Trust   float64 // in its lastmod values, 0 when there is nothing to judge
+	good    bool
+	// staleSince is since when it could not be read, nil while it can.
+	staleSince *time.Time
+	lastSeen   time.Time // end of the last run in which the document said what its rows say
 }
 
 // documents gives every document's version at the moment, by number. A site may have tens of thousands, so only what
@@ -139,7 +143,7 @@ func (m *moment) documents(ctx context.Context, one int32) (map[int32]*documentV
 	if one != 0 {
 		of = fmt.Sprintf(" AND v.document = %d", one)
 	}
-	rows, err := m.store.query(ctx, fmt.Sprintf(`SELECT v.document, v.from_run, v.verdict, v.reason, v.lastmod_trust, d.url FROM document_versions v
+	rows, err := m.store.query(ctx, fmt.Sprintf(`SELECT v.document, v.from_run, v.verdict, v.reason, v.lastmod_trust, d.url, v.stale_since FROM document_versions v
 		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
 		WHERE v.site_id = %d AND v.from_run <= %d AND v.to_run > %d%s ORDER BY v.document`, m.site.ID, m.run, m.run, of))
 	views := map[int32]*documentView{}
@@ -147,8 +151,12 @@ func (m *moment) documents(ctx context.Context, one int32) (map[int32]*documentV
 	var order, gone []int32
 	err = each(rows, err, func(rows *sql.Rows) error {
 		d := &documentView{}
-		if err := rows.Scan(&d.Number, &d.FromRun, &d.Verdict, &d.Reason, &d.Trust, &d.URL); err != nil {
+		var since instant
+		if err := rows.Scan(&d.Number, &d.FromRun, &d.Verdict, &d.Reason, &d.Trust, &d.URL, &since); err != nil {
 			return err
+		}
+		if !since.IsZero() {
+			d.staleSince = &since.Time
 		}
 		d.good = d.Verdict.Read()
 		views[d.Number] = d
@@ -176,18 +184,53 @@ func (m *moment) seen(ctx context.Context, d *documentView) (time.Time, error) {
 		d.lastSeen = latest(m.checked, began)
 		return d.lastSeen, err
 	}
-	var until int64
-	err := m.store.reads.WithContext(ctx).Raw(`SELECT COALESCE(MAX(to_run), 0) FROM document_versions
-		WHERE site_id = ? AND document = ? AND from_run <= ? AND verdict IN ?`, m.site.ID, d.Number, m.run,
-		[]models.Verdict{models.VerdictComplete, models.VerdictUnchanged}).Scan(&until).Error
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read versions of document %d: %w", d.Number, err)
-	}
-	if until == 0 {
-		return time.Time{}, nil
-	}
-	d.lastSeen, err = m.last(ctx, until-1, false)
+	var err error
+	d.lastSeen, err = m.seenBefore(ctx, d.Number, m.run+1, false)
 	return d.lastSeen, err
+}
+
+// sighting names a document before a run.
+type sighting struct {
+	document int32
+	run      int64
+	settled  bool
+}
+
+// seenBefore gives the end of the last run before one that found a document good: a run that could not read it, or that
+// read others alone, saw nothing of it. settled leaves out readings after which pages were missing that the run could not
+// place. It is zero when there was none.
+func (m *moment) seenBefore(ctx context.Context, document int32, run int64, settled bool) (time.Time, error) {
+	name := sighting{document, run, settled}
+	if t, ok := m.seenAt[name]; ok {
+		return t, nil
+	}
+	only := ""
+	if settled {
+		only = " AND semantic_hash IS NOT NULL"
+	}
+	var row struct{ FromRun, ToRun int64 }
+	err := m.store.reads.WithContext(ctx).Raw(`SELECT from_run, to_run FROM document_versions WHERE site_id = ? AND document = ? AND from_run < ?
+		AND verdict IN ?`+only+" ORDER BY from_run DESC LIMIT 1", m.site.ID, document, run,
+		[]models.Verdict{models.VerdictComplete, models.VerdictUnchanged}).Scan(&row).Error
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read versions of document %d: %w", document, err)
+	}
+	var seen time.Time
+	if row.FromRun != 0 {
+		began, err := m.when(ctx, row.FromRun)
+		if err != nil {
+			return seen, err
+		}
+		full, err := m.last(ctx, min(run, row.ToRun)-1, true)
+		if err != nil {
+			return seen, err
+		}
+		seen = latest(began, full)
+	}
+	if m.seenAt != nil {
+		m.seenAt[name] = seen
+	}
+	return seen, nil
 }
 
 func latest(a, b time.Time) time.Time {
@@ -223,12 +266,14 @@ func (s *Store) DocumentHistory(ctx context.Context, siteID int64, document int3
 	return list, err
 }
 
-// visible hides that a run under way has superseded a version already.
+// visible hides that a run under way has superseded a version already, and judges each by the last run that shows it.
 func (m *moment) visible(list []models.Document, err error) ([]models.Document, error) {
 	for i := range list {
-		if list[i].ToRun > m.site.CurrentRun {
-			list[i].ToRun = 0
+		shown := min(m.run, list[i].ToRun-1)
+		if list[i].ToRun == 0 || list[i].ToRun > m.site.CurrentRun {
+			list[i].ToRun, shown = 0, m.run
 		}
+		list[i].Freshness = list[i].FreshnessAt(shown)
 	}
 	return list, err
 }

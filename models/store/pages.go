@@ -237,6 +237,7 @@ func (r *pageReader) wanted(p *models.Page) bool {
 	switch {
 	case r.state != models.StateAll && p.State != r.state,
 		!within(p.FirstSeen, f.FirstFrom, nil),
+		f.Reason != "" && !strings.Contains(strings.ToLower(p.Reason), strings.ToLower(f.Reason)),
 		f.Language != "" && !hasLanguage(p, f.Language),
 		f.Extension != "" && !hasExtension(p, f.Extension):
 		return false

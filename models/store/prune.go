@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,11 +52,23 @@ func (s *Store) Prune(ctx context.Context, lease models.Lease, siteID, run int64
 	if err := s.indexPages(ctx, siteID); err != nil {
 		return p, err
 	}
+	missed := map[int32][]int64{} // by document, runs that missed pages of it
+	rows, err := s.query(ctx, "SELECT DISTINCT document, from_run FROM removals WHERE site_id = ? AND valid_to > ?", siteID, p.Run)
+	err = each(rows, err, func(rows *sql.Rows) error {
+		var document int32
+		var run int64
+		err := rows.Scan(&document, &run)
+		missed[document] = append(missed[document], run)
+		return err
+	})
+	if err != nil {
+		return p, fmt.Errorf("prune: read removals: %w", err)
+	}
 	for _, document := range documents {
 		if err := s.pruneDeclarations(ctx, lease, siteID, document, &p); err != nil {
 			return p, fmt.Errorf("prune document %d: %w", document, err)
 		}
-		if err := s.pruneVersions(ctx, lease, siteID, document, &p); err != nil {
+		if err := s.pruneVersions(ctx, lease, siteID, document, missed[document], &p); err != nil {
 			return p, fmt.Errorf("prune document %d: %w", document, err)
 		}
 	}
@@ -160,31 +173,41 @@ func (s *Store) prunePages(ctx context.Context, lease models.Lease, siteID int64
 	return err
 }
 
-// pruneVersions deletes a document's versions that ended, with their findings. The last good one stays: it says when the
-// document was last seen.
-func (s *Store) pruneVersions(ctx context.Context, lease models.Lease, siteID int64, document int32, p *models.Pruned) error {
-	var ended []versionRow
-	err := s.reads.WithContext(ctx).Select("from_run", "verdict").Where("site_id = ? AND document = ? AND to_run <= ?", siteID, document, p.Run).
-		Order("from_run DESC").Find(&ended).Error
-	if err != nil || len(ended) == 0 {
+// pruneVersions deletes a document's versions that ended, with their findings, but for those that say when the document,
+// or a page that left it, was last seen: the last good one, and the last good ones before a run that missed a page.
+func (s *Store) pruneVersions(ctx context.Context, lease models.Lease, siteID int64, document int32, missed []int64, p *models.Pruned) error {
+	var versions []versionRow
+	err := s.reads.WithContext(ctx).Select("from_run", "to_run", "verdict", "semantic_hash").Where("site_id = ? AND document = ?", siteID, document).
+		Order("from_run DESC").Find(&versions).Error
+	if err != nil {
 		return err
 	}
-	good := slices.IndexFunc(ended, func(v versionRow) bool { return models.Verdict(v.Verdict).Read() })
-	if good >= 0 {
-		ended = slices.Delete(ended, good, good+1)
+	kept := map[int64]bool{}
+	keep := func(before int64, settled bool) {
+		at := slices.IndexFunc(versions, func(v versionRow) bool {
+			return v.FromRun < before && models.Verdict(v.Verdict).Read() && (!settled || v.SemanticHash != nil)
+		})
+		if at >= 0 {
+			kept[versions[at].FromRun] = true
+		}
 	}
+	keep(p.Run+1, false)
+	for _, run := range missed {
+		keep(run, true)
+	}
+	ended := slices.DeleteFunc(versions, func(v versionRow) bool { return v.ToRun > p.Run || kept[v.FromRun] })
 	for portion := range slices.Chunk(ended, statementKeys) {
 		from := make([]int64, len(portion))
 		for i := range portion {
 			from[i] = portion[i].FromRun
 		}
-		var versions, findings int64
+		var deleted, findings int64
 		err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
 			result := tx.Exec("DELETE FROM document_versions WHERE site_id = ? AND document = ? AND from_run IN ?", siteID, document, from)
 			if result.Error != nil {
 				return result.Error
 			}
-			versions = result.RowsAffected
+			deleted = result.RowsAffected
 			result = tx.Exec("DELETE FROM findings WHERE site_id = ? AND document = ? AND from_run IN ?", siteID, document, from)
 			findings = result.RowsAffected
 			return result.Error
@@ -192,7 +215,7 @@ func (s *Store) pruneVersions(ctx context.Context, lease models.Lease, siteID in
 		if err != nil {
 			return err
 		}
-		p.Versions, p.Findings = p.Versions+versions, p.Findings+findings
+		p.Versions, p.Findings = p.Versions+deleted, p.Findings+findings
 	}
 	return nil
 }

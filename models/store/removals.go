@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -61,6 +62,21 @@ func (r *removalRow) removal() models.Removal {
 		MovedTo: r.MovedTo, Evidence: r.Evidence}
 	copy(out.Key[:], r.URLKey)
 	copy(out.MovedKey[:], r.MovedKey)
+	return out
+}
+
+// why gives what the case rests on, as it was known at a run.
+func (r *removalRow) why(run int64) *models.PageRemoval {
+	since := r.Since.UTC()
+	out := &models.PageRemoval{Stage: r.stageAt(run), FromRun: r.FromRun, Since: &since, HeldRun: r.HeldRun, AgreedRun: r.AgreedRun}
+	if r.DecidedRun <= run {
+		decided := r.DecidedRun
+		out.DecidedRun = &decided
+	}
+	if r.Ruling != 0 && r.RuledRun <= run {
+		out.RuledRun, out.RuledAt = r.RuledRun, micros(r.RuledAt)
+	}
+	_ = json.Unmarshal(r.Evidence, &out.RemovalEvidence) // written by a later version: what can be read of it
 	return out
 }
 

@@ -265,10 +265,10 @@ func (s *Store) Runs(ctx context.Context, siteID, before int64, limit int) ([]mo
 		}
 		out = append(out, run)
 	}
-	return out, nil
+	return out, s.foundIn(ctx, siteID, out)
 }
 
-// Run gives one run with the findings of the run as a whole.
+// Run gives one run with what it found.
 func (s *Store) Run(ctx context.Context, siteID, id int64) (models.Run, error) {
 	site, err := s.siteRow(ctx, siteID)
 	if err != nil {
@@ -286,8 +286,9 @@ func (s *Store) Run(ctx context.Context, siteID, id int64) (models.Run, error) {
 	if err != nil {
 		return run, err
 	}
-	run.Findings, err = s.runFindings(ctx, siteID, id)
-	return run, err
+	runs := []models.Run{run}
+	err = s.foundIn(ctx, siteID, runs)
+	return runs[0], err
 }
 
 // RunAt gives the number of the run that readers saw at a moment; models.ErrNotFound before the first.

@@ -74,6 +74,17 @@ func (m *moment) listed(ctx context.Context, row *models.Declaration, d *documen
 		return nil, err
 	}
 	p.State, p.Reason = stateOf(d, c, m.run)
+	switch {
+	case p.State != models.StateStale:
+	case c != nil && c.stageAt(m.run) == models.StageLeftWindow:
+		since := c.Since.UTC()
+		p.StaleSince = &since
+	case d != nil:
+		p.StaleSince = d.staleSince
+	}
+	if c != nil {
+		p.Removal = c.why(m.run)
+	}
 	if row.Role == models.RoleForeign {
 		p.State = models.StateForeign
 	}
@@ -96,7 +107,7 @@ func (m *moment) listed(ctx context.Context, row *models.Declaration, d *documen
 			return nil, err
 		}
 		if c != nil && seen.After(began) { // its document no longer lists it
-			if seen, err = m.last(ctx, c.FromRun-1, false); err != nil {
+			if seen, err = m.seenBefore(ctx, c.Document, c.FromRun, true); err != nil {
 				return nil, err
 			}
 		}
@@ -143,6 +154,9 @@ func (m *moment) removed(ctx context.Context, c *removalRow, row *models.Declara
 		return nil, err
 	}
 	p.State, p.Reason, p.MovedTo, p.FromRun = models.StateRemoved, c.Reason, c.MovedTo, c.DecidedRun
+	if !c.Since.IsZero() { // a page without a case ended before cases were kept
+		p.Removal = c.why(m.run)
+	}
 	if d != nil {
 		p.Document = d.URL
 	}
@@ -158,7 +172,7 @@ func (m *moment) removed(ctx context.Context, c *removalRow, row *models.Declara
 	if err != nil {
 		return nil, err
 	}
-	seen, err := m.last(ctx, c.FromRun-1, false)
+	seen, err := m.seenBefore(ctx, c.Document, c.FromRun, true)
 	if err != nil {
 		return nil, err
 	}

@@ -147,5 +147,8 @@ func findings(t *testing.T, open func() *store.Store) {
 	}
 	record, err := s.Run(ctx, f.Site.ID, 1)
 	f.must(err)
-	same(t, "a run's own findings", []models.Finding{whole}, record.Findings)
+	same(t, "what a run found", []models.Finding{whole, one, two, two}, record.Findings)
+	record, err = s.Run(ctx, f.Site.ID, 2)
+	f.must(err)
+	same(t, "not more than a person reads", 100, len(record.Findings))
 }
