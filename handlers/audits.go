@@ -127,11 +127,27 @@ func (s *Server) audited(ctx context.Context, in SiteInput) (models.Site, error)
 	return s.site(ctx, in)
 }
 
-// verifiedKept is how long the counts of a site are shown again: they read a row for each page.
+// verifiedKept is how long the counts of a site are shown before they are counted anew: they read a row for each page.
 const verifiedKept = 20 * time.Second
 
+// verification gives the last counts, which say of when they are; the first time it waits for them.
 func (s *Server) verification(ctx context.Context, site models.Site) (models.Verification, error) {
-	return s.reports.verified.get(ctx, site.ID, site.CurrentRun, s.deps.Now(), verifiedKept, func(ctx context.Context) (models.Verification, error) {
+	for {
+		v, _, counting := s.verified(ctx, site)
+		switch {
+		case v != nil:
+			return *v, nil
+		case ctx.Err() != nil:
+			return models.Verification{}, ctx.Err()
+		case !counting: // it failed; the error is to be seen
+			return s.deps.Audits.Verification(ctx, site.ID)
+		}
+	}
+}
+
+// verified gives the last counts, nil while the first ones are on their way.
+func (s *Server) verified(ctx context.Context, site models.Site) (v *models.Verification, at time.Time, counting bool) {
+	return s.reports.verified.of(ctx, s, site.ID, verifiedKept, func(ctx context.Context) (models.Verification, error) {
 		return s.deps.Audits.Verification(ctx, site.ID)
 	})
 }

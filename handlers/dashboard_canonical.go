@@ -27,9 +27,7 @@ func (s *Server) canonicalPage(c echo.Context) error {
 		return s.show(c, http.StatusOK, "canonical", "Canonical", page)
 	}
 	page.Known = true
-	if page.State, err = s.verification(ctx, in.Site); err != nil {
-		return err
-	}
+	page.State, _, page.Counting = s.verified(ctx, in.Site)
 	groups, err := s.deps.Canonical.AuditGroups(ctx, in.Site.ID, models.AuditFilter{Limit: auditGroupsShown + 1})
 	if err != nil {
 		return err

@@ -18,13 +18,11 @@ import (
 
 // Bounds of what one report reads, whatever the size of the site.
 const (
-	reportRuns    = 20000                  // newest runs looked at
-	trustsShown   = 50                     // documents
-	countingWait  = 150 * time.Millisecond // for the pages by age, before the page is shown without them
-	countingLimit = 2 * time.Minute
-	countsKept    = 15 * time.Minute // also when newer runs have ended: counting reads every row
-	pointsKept    = 20 * time.Second
-	groupsKept    = time.Minute // of findings, while no newer run has ended
+	reportRuns  = 20000            // newest runs looked at
+	trustsShown = 50               // documents
+	countsKept  = 15 * time.Minute // also when newer runs have ended: counting reads every row
+	pointsKept  = 20 * time.Second
+	groupsKept  = time.Minute // of findings, while no newer run has ended
 )
 
 // reportCache keeps what is dear to compute, by site.
@@ -32,8 +30,9 @@ type reportCache struct {
 	groups kept[[]models.FindingGroup]
 	points kept[[]models.RunPoint]
 	// verified are counts of pages by what is known of their canonical URL.
-	verified kept[models.Verification]
-	ages     ageCounts
+	verified counting[models.Verification]
+	entries  keptEntries
+	ages     counting[models.LastmodCounts]
 }
 
 // kept holds one answer of each site for as long as the run is the same and it is young enough.
@@ -66,77 +65,6 @@ func (k *kept[T]) get(ctx context.Context, site, run int64, now time.Time, young
 	}
 	k.all[site] = keptAnswer[T]{run, now, value}
 	return value, nil
-}
-
-// ageCounts counts pages by age in the background, one site once at a time.
-type ageCounts struct {
-	mu  sync.Mutex
-	all map[int64]*ageCount
-}
-
-type ageCount struct {
-	at     time.Time // of the answer
-	run    int64
-	counts *models.LastmodCounts
-	ready  chan struct{} // closed when the counting under way ends; nil when none is
-}
-
-// of gives the last answer, and starts a new counting when that is too old. It waits a moment for the first one.
-func (a *ageCounts) of(ctx context.Context, s *Server, site models.Site, bounds []time.Time) (counts *models.LastmodCounts, at time.Time, counting bool) {
-	now := s.deps.Now().UTC()
-	a.mu.Lock()
-	if a.all == nil {
-		a.all = map[int64]*ageCount{}
-	}
-	c := a.all[site.ID]
-	if c == nil {
-		c = &ageCount{}
-		a.all[site.ID] = c
-	}
-	if c.ready == nil && (c.counts == nil || now.Sub(c.at) > countsKept) {
-		c.ready = make(chan struct{})
-		s.background.Add(1)
-		go a.count(context.WithoutCancel(ctx), s, site, bounds, c, c.ready)
-	}
-	ready := c.ready
-	counts, at = c.counts, c.at
-	a.mu.Unlock()
-	if counts != nil || ready == nil {
-		return counts, at, ready != nil
-	}
-	wait := time.NewTimer(countingWait)
-	defer wait.Stop()
-	select {
-	case <-ready:
-	case <-wait.C:
-	case <-ctx.Done():
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return c.counts, c.at, c.ready != nil
-}
-
-func (a *ageCounts) count(ctx context.Context, s *Server, site models.Site, bounds []time.Time, c *ageCount, ready chan struct{}) {
-	defer s.background.Done()
-	ctx, cancel := context.WithTimeout(ctx, countingLimit)
-	defer cancel()
-	go func() {
-		select {
-		case <-s.draining:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	counts, err := s.deps.Reports.LastmodCounts(ctx, site.ID, bounds)
-	if err != nil && ctx.Err() == nil {
-		s.log.WarnContext(ctx, "pages by age not counted", "site", site.ID, "error", err)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if c.ready = nil; err == nil {
-		c.counts, c.at, c.run = &counts, s.deps.Now().UTC(), site.CurrentRun
-	}
-	close(ready)
 }
 
 var periods = []int{7, 30, 90, 365}
@@ -263,7 +191,9 @@ func (s *Server) reportAges(ctx context.Context, page *web.Reports) {
 	for _, age := range ages {
 		bounds = append(bounds, today.AddDate(0, 0, -age.days))
 	}
-	counts, at, counting := s.reports.ages.of(ctx, s, page.Site, bounds)
+	counts, at, counting := s.reports.ages.of(ctx, s, page.Site.ID, countsKept, func(ctx context.Context) (models.LastmodCounts, error) {
+		return s.deps.Reports.LastmodCounts(ctx, page.Site.ID, bounds)
+	})
 	page.Counting = counting
 	if counts == nil {
 		return

@@ -55,6 +55,9 @@ type store struct {
 	RevokeTokenFunc     func(id int64, at time.Time) error
 	TouchTokenFunc      func(id int64, at time.Time) error
 
+	PagesLeft   string // cursor at which a reading ended for its time
+	ChangesLeft string
+
 	SegmentsFunc      func(siteID int64) ([]models.Segment, error)
 	SaveSegmentFunc   func(models.Segment) (models.Segment, error)
 	RemoveSegmentFunc func(siteID, id int64) error
@@ -101,11 +104,11 @@ func (s *store) Pages(_ context.Context, siteID int64, f models.PageFilter, fn f
 }
 
 func (s *store) PagesWithin(ctx context.Context, siteID int64, f models.PageFilter, _ time.Duration, fn func(*models.Page) error) (string, error) {
-	return "", s.Pages(ctx, siteID, f, fn)
+	return s.PagesLeft, s.Pages(ctx, siteID, f, fn)
 }
 
 func (s *store) ChangesWithin(ctx context.Context, siteID int64, f models.ChangeFilter, _ time.Duration, fn func(*models.Change) error) (string, error) {
-	return "", s.Changes(ctx, siteID, f, fn)
+	return s.ChangesLeft, s.Changes(ctx, siteID, f, fn)
 }
 
 func (s *store) CountPages(_ context.Context, siteID int64, f models.PageFilter) (int64, error) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -109,6 +110,8 @@ func (s *Server) atom(ctx context.Context, site models.Site, base, segment strin
 	if err != nil {
 		return nil, err
 	}
+	// What a run changed stays as it is, so its text is kept: the first reading may be shorter, later ones are whole.
+	late, enough := false, time.Now().Add(readingTime)
 	for i := range runs {
 		if len(feed.Entries) == feedEntries {
 			break
@@ -128,17 +131,25 @@ func (s *Server) atom(ctx context.Context, site models.Site, base, segment strin
 		if r.Baseline {
 			entry.Title = site.Name + ": first run, " + number(r.Counts.Live) + " pages"
 		} else {
-			changes, err := s.changesPage(ctx, site.ID, models.ChangeFilter{Run: r.ID, Pages: pages}, feedChanges)
+			text, err := s.reports.entries.get(entryName{site.ID, r.ID, segment}, func() (keptEntry, error) {
+				if late = time.Now().After(enough); late {
+					return keptEntry{}, nil
+				}
+				return s.entryOf(ctx, site, r.ID, pages)
+			})
 			if err != nil {
 				return nil, err
 			}
-			if pages != nil && len(changes.Items) == 0 {
+			if late {
+				break // with the next reading it goes further back
+			}
+			if pages != nil && text.changes == "" {
 				continue
 			}
 			if pages != nil {
-				entry.Title = site.Name + ": " + changedOf(changes)
+				entry.Title = site.Name + ": " + text.changes
 			}
-			entry.Content.Text = entryText(changes)
+			entry.Content.Text = text.html
 		}
 		entry.Content.Type = "html"
 		feed.Entries = append(feed.Entries, entry)
@@ -147,6 +158,53 @@ func (s *Server) atom(ctx context.Context, site models.Site, base, segment strin
 		feed.Updated = feed.Entries[0].Updated
 	}
 	return feed, nil
+}
+
+// entryOf reads what a run changed, of some pages or of all.
+func (s *Server) entryOf(ctx context.Context, site models.Site, run int64, pages *models.PageFilter) (keptEntry, error) {
+	changes, err := s.changesPage(ctx, site.ID, models.ChangeFilter{Run: run, Pages: pages}, feedChanges)
+	if err != nil || len(changes.Items) == 0 {
+		return keptEntry{}, err
+	}
+	return keptEntry{changes: changedOf(changes), html: entryText(changes)}, nil
+}
+
+type entryName struct {
+	site, run int64
+	segment   string
+}
+
+// keptEntry is the text of a feed's entry; changes is "" where the run changed nothing that is wanted.
+type keptEntry struct{ changes, html string }
+
+// keptEntries keeps texts that were dear to make. Segments may be saved anew under their name, so it forgets everything
+// once it is full, and a name with relative days is as right as its last reading.
+type keptEntries struct {
+	mu  sync.Mutex
+	all map[entryName]keptEntry
+}
+
+const entriesKept = 2000
+
+// get gives the kept text, or makes and keeps it unless it is empty.
+func (k *keptEntries) get(name entryName, read func() (keptEntry, error)) (keptEntry, error) {
+	k.mu.Lock()
+	entry, known := k.all[name]
+	k.mu.Unlock()
+	if known {
+		return entry, nil
+	}
+	entry, err := read()
+	if err != nil || entry == (keptEntry{}) {
+		return entry, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.all == nil || len(k.all) >= entriesKept {
+		k.all = map[entryName]keptEntry{}
+	}
+	k.all[name] = entry
+	return entry, nil
 }
 
 func entryText(changes changePage) string {

@@ -231,16 +231,17 @@ func (s *Server) metadata(ctx context.Context, in *metadataInput) (metadataPage,
 	if in.PageSize == 0 {
 		size = 20
 	}
+	enough, looked := time.Now().Add(readingTime), at.Number
 	for i := range all {
 		d := &all[i]
 		if int64(d.Number) <= at.Number || !keep(d) || listing != nil && !listing[d.URL] {
 			continue
 		}
-		if len(out.Items) == size {
-			at = position{Filter: in.hash(site), Run: asOf.Run, Number: int64(out.Items[size-1].Resource.Identifier)}
-			out.NextPageToken = encodePosition(at)
+		if len(out.Items) == size || looked > at.Number && time.Now().After(enough) {
+			out.NextPageToken = encodePosition(position{Filter: in.hash(site), Run: asOf.Run, Number: looked})
 			break
 		}
+		looked = int64(d.Number)
 		item, err := s.describe(ctx, site, d, filter, in)
 		if err != nil {
 			return out, err

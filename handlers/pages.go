@@ -145,6 +145,16 @@ func (s *Server) pagesPage(ctx context.Context, site models.Site, f models.PageF
 // or empty, and their token goes on where the looking ended.
 const readingTime = 80 * time.Millisecond
 
+// total counts the pages of a filter at a run. How many are live now is kept with the site by every run and ruling.
+func (s *Server) total(ctx context.Context, site models.Site, f models.PageFilter, run int64) (int64, error) {
+	f.AsOf = models.AsOf{}
+	if run == site.CurrentRun && (f == (models.PageFilter{}) || f == (models.PageFilter{State: models.StateLive})) {
+		return site.Live, nil
+	}
+	f.AsOf = models.AsOf{Run: run}
+	return s.deps.Pages.CountPages(ctx, site.ID, f)
+}
+
 // fixed turns a moment into the run that was visible at it.
 func (s *Server) fixed(ctx context.Context, site models.Site, at models.AsOf) (models.AsOf, error) {
 	switch {
@@ -190,8 +200,7 @@ func (s *Server) inventoryRoutes() {
 			return nil, err
 		}
 		if in.Include == "total" {
-			f.AsOf = models.AsOf{Run: page.Run}
-			total, err := s.deps.Pages.CountPages(ctx, site.ID, f)
+			total, err := s.total(ctx, site, f, page.Run)
 			if err != nil {
 				return nil, err
 			}

@@ -128,7 +128,8 @@ type PageView struct {
 type CanonicalScreen struct {
 	InSite
 	Known     bool // whether verification is looked after here
-	State     models.Verification
+	State     *models.Verification
+	Counting  bool // the first state is on its way
 	Groups    []AuditGroup
 	More      bool // groups than shown
 	Incidents []models.Incident

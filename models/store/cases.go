@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gorm.io/gorm"
@@ -64,7 +65,10 @@ func (c *cases) of(ctx context.Context, keys []models.Key) (map[models.Key]*remo
 		return c.all, nil
 	}
 	var rows []removalRow
-	if err := c.m.undecided(ctx).Where("url_key IN ?", keyBytes(keys)).Find(&rows).Error; err != nil {
+	// The sums keep SQLite, which knows no figures of the table, from walking through all undecided cases by their index.
+	err := c.m.store.reads.WithContext(ctx).Where("site_id = ? AND url_key IN ? AND decided_run + 0 = ? AND valid_to + 0 > ? AND valid_from + 0 <= ?",
+		c.m.site.ID, keyBytes(keys), models.Open, c.m.run, c.m.run).Find(&rows).Error
+	if err != nil {
 		return nil, fmt.Errorf("read removals: %w", err)
 	}
 	found := make(map[models.Key]*removalRow, len(rows))
@@ -77,6 +81,9 @@ func (c *cases) of(ctx context.Context, keys []models.Key) (map[models.Key]*remo
 // indexed reports whether every undecided case at the moment is one of the versions that nothing has superseded: then
 // they can be read in the order of the index by document. It is so at the current run unless one is under way.
 func (c *cases) indexed(ctx context.Context) (bool, error) {
+	if c.m.run != c.m.site.CurrentRun {
+		return false, nil
+	}
 	var one []int64
 	err := c.m.store.reads.WithContext(ctx).Model(&removalRow{}).Where("site_id = ? AND decided_run = ? AND valid_to > ? AND valid_to < ?",
 		c.m.site.ID, models.Open, c.m.run, models.Open).Limit(1).Pluck("from_run", &one).Error
@@ -91,37 +98,53 @@ func (c *cases) openCases() string {
 	return fmt.Sprintf("site_id = %d AND decided_run = %d AND valid_to = %d", c.m.site.ID, models.Open, models.Open)
 }
 
-// documents gives the documents that have indexed cases.
-func (c *cases) documents(ctx context.Context) (map[int32]bool, error) {
+// documents gives the documents that have indexed cases which give their page a state.
+func (c *cases) documents(ctx context.Context, state models.State) (map[int32]bool, error) {
 	out := map[int32]bool{}
-	rows, err := c.m.store.query(ctx, "SELECT DISTINCT document FROM removals WHERE "+c.openCases())
-	err = each(rows, err, func(rows *sql.Rows) error {
-		var number int32
-		err := rows.Scan(&number)
-		out[number] = true
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read documents of removals: %w", err)
+	for _, as := range standing[state] {
+		rows, err := c.m.store.query(ctx, fmt.Sprintf("SELECT DISTINCT document FROM removals WHERE %s AND stage = '%s' AND ruling = %d", c.openCases(), as.stage, as.ruling))
+		err = each(rows, err, func(rows *sql.Rows) error {
+			var number int32
+			err := rows.Scan(&number)
+			out[number] = true
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read documents of removals: %w", err)
+		}
 	}
 	return out, nil
 }
 
-// keys gives the pages of one document that have indexed cases, ascending, behind one key.
-func (c *cases) keys(ctx context.Context, document int32, after *models.Key, limit int) ([]models.Key, error) {
+// standing are the stages and rulings of undecided cases by the state that they give their page (see stateOf).
+var standing = map[models.State][]struct {
+	stage  string
+	ruling int
+}{
+	models.StateHeld:    {{models.StageHeld, 0}},
+	models.StatePending: {{models.StagePending, 0}, {models.StagePending, approved}, {models.StageHeld, approved}},
+	models.StateStale:   {{models.StageLeftWindow, 0}, {models.StageLeftWindow, approved}, {models.StageLeftWindow, rejected}},
+}
+
+// keys gives the pages of one document whose indexed cases give them a state, ascending, behind one key.
+func (c *cases) keys(ctx context.Context, state models.State, document int32, after *models.Key, limit int) ([]models.Key, error) {
 	var out []models.Key
-	text, args := "SELECT url_key, valid_from FROM removals WHERE "+c.openCases()+" AND document = "+strconv.Itoa(int(document)), []any{}
-	if after != nil {
-		text += " AND url_key > ?"
-		args = append(args, after[:])
+	for _, as := range standing[state] {
+		text := fmt.Sprintf("SELECT url_key, valid_from FROM removals WHERE %s AND stage = '%s' AND ruling = %d AND document = %d", c.openCases(), as.stage, as.ruling, document)
+		var args []any
+		if after != nil {
+			text += " AND url_key > ?"
+			args = append(args, after[:])
+		}
+		rows, err := c.m.store.query(ctx, text+" ORDER BY url_key LIMIT "+strconv.Itoa(limit), args...)
+		err = eachKeyed(rows, err, func(key models.Key, _ int64) error {
+			out = append(out, key)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read removals of document %d: %w", document, err)
+		}
 	}
-	rows, err := c.m.store.query(ctx, text+" ORDER BY url_key LIMIT "+strconv.Itoa(limit), args...)
-	err = eachKeyed(rows, err, func(key models.Key, _ int64) error {
-		out = append(out, key)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read removals of document %d: %w", document, err)
-	}
-	return out, nil
+	slices.SortFunc(out, compareKeys)
+	return out[:min(len(out), limit)], nil
 }

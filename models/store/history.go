@@ -53,7 +53,7 @@ func (t *timeline) read(ctx context.Context, key models.Key) error {
 	if err != nil {
 		return err
 	}
-	err = t.store.reads.WithContext(ctx).Where("site_id = ? AND url_key = ? AND valid_from <= ?", t.site.ID, key[:], current).
+	err = t.store.reads.WithContext(ctx).Where("site_id = ? AND url_key = ? AND valid_from + 0 <= ?", t.site.ID, key[:], current).
 		Order("from_run, valid_from").Find(&t.cases).Error
 	if err != nil {
 		return err

@@ -141,7 +141,12 @@ func (s *Store) pageReader(ctx context.Context, siteID int64, filter models.Page
 		}
 		r.after = &c
 	}
-	if r.views, r.order, err = m.documents(ctx, 0); err != nil {
+	// Of one document or page, the other documents are looked up as they come.
+	if r.views = map[int32]*documentView{}; filter.Key == nil {
+		if r.views, r.order, err = m.documents(ctx, filter.Document); err != nil {
+			return nil, err
+		}
+	} else if m.checked, err = m.last(ctx, m.run, true); err != nil {
 		return nil, err
 	}
 	if filter.FirstFrom != nil {
@@ -183,6 +188,16 @@ func (r *pageReader) read(ctx context.Context) error {
 		return r.removedPages(ctx)
 	}
 	return nil
+}
+
+// view gives a document as it is at the moment, nil for one that is not known then.
+func (r *pageReader) view(ctx context.Context, number int32) (*documentView, error) {
+	if d, known := r.views[number]; known || r.filter.Key == nil && r.filter.Document == 0 {
+		return d, nil
+	}
+	views, _, err := r.documents(ctx, number)
+	r.views[number] = views[number]
+	return views[number], err
 }
 
 // where is the part of the filter that SQL decides. The columns belong to declarations d.

@@ -45,7 +45,7 @@ func (r *pageReader) scanCases(ctx context.Context) error {
 	if r.after != nil && r.after.removed {
 		return nil
 	}
-	with, err := r.cases.documents(ctx)
+	with, err := r.cases.documents(ctx, r.state)
 	if err != nil {
 		return err
 	}
@@ -79,8 +79,12 @@ func (r *pageReader) scanCases(ctx context.Context) error {
 
 func (r *pageReader) scanCasesOf(ctx context.Context, number int32, after *models.Key) error {
 	where, filters := r.where()
-	for {
-		keys, err := r.cases.keys(ctx, number, after, statementKeys)
+	want := statementKeys
+	if r.filter.Limit > 0 {
+		want = min(statementKeys, r.filter.Limit-r.given)
+	}
+	for ; ; want = min(statementKeys, 2*want) {
+		keys, err := r.cases.keys(ctx, r.state, number, after, want)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
@@ -96,7 +100,7 @@ func (r *pageReader) scanCasesOf(ctx context.Context, number int32, after *model
 		if err := r.give(ctx, rows); err != nil {
 			return err
 		}
-		if len(keys) < statementKeys {
+		if len(keys) < want {
 			return nil
 		}
 		after = &keys[len(keys)-1]
@@ -227,12 +231,22 @@ func (r *pageReader) give(ctx context.Context, rows []models.Declaration) error 
 		if c != nil && c.Document != row.Document {
 			c = nil
 		}
-		p, err := r.listed(ctx, row, r.views[row.Document], c)
+		d, err := r.view(ctx, row.Document)
+		if err != nil {
+			return err
+		}
+		p, err := r.listed(ctx, row, d, c)
 		if err != nil {
 			return err
 		}
 		for _, number := range others[row.Key] {
-			if d := r.views[number]; d != nil && number != row.Document {
+			if number == row.Document {
+				continue
+			}
+			if d, err = r.view(ctx, number); err != nil {
+				return err
+			}
+			if d != nil {
 				p.Listings = append(p.Listings, d.URL)
 			}
 		}

@@ -35,9 +35,14 @@ func (r *pageReader) removedPages(ctx context.Context) error {
 	if r.after != nil && r.after.removed {
 		after = r.after.key[:]
 	}
-	for {
-		query := r.store.reads.WithContext(ctx).Where("site_id = ? AND valid_from <= ? AND valid_to > ? AND decided_run <= ? AND stage IN ?",
-			r.site.ID, r.run, r.run, r.run, removedStages).Order("url_key, from_run").Limit(portion)
+	want := portion
+	if r.filter.Limit > 0 {
+		want = max(portion/10, min(portion, 2*(r.filter.Limit-r.given)))
+	}
+	for ; ; want = min(portion, 2*want) {
+		// The sums keep SQLite, which knows no figures of the table, on the primary key.
+		query := r.store.reads.WithContext(ctx).Where("site_id = ? AND valid_from + 0 <= ? AND valid_to + 0 > ? AND decided_run + 0 <= ? AND stage IN ?",
+			r.site.ID, r.run, r.run, r.run, removedStages).Order("url_key, from_run").Limit(want)
 		if r.filter.Key != nil {
 			query = query.Where("url_key = ?", r.filter.Key[:])
 		} else if after != nil {
@@ -47,7 +52,7 @@ func (r *pageReader) removedPages(ctx context.Context) error {
 		if err := query.Find(&rows).Error; err != nil {
 			return fmt.Errorf("read removed pages: %w", err)
 		}
-		full := len(rows) == portion
+		full := len(rows) == want
 		if full && r.filter.Key == nil { // a page's cases may be cut by the end of the portion: it comes again with the next
 			last := rows[len(rows)-1].URLKey
 			cut := slices.IndexFunc(rows, func(c removalRow) bool { return string(c.URLKey) == string(last) })
@@ -90,11 +95,13 @@ func (r *pageReader) giveRemoved(ctx context.Context, rows []removalRow) error {
 		if row != nil && row.ToRun > r.run { // listed again
 			continue
 		}
-		var d *documentView
+		number := c.Document
 		if row != nil {
-			d = r.views[row.Document]
-		} else {
-			d = r.views[c.Document]
+			number = row.Document
+		}
+		d, err := r.view(ctx, number)
+		if err != nil {
+			return err
 		}
 		p, err := r.removed(ctx, c, row, d)
 		if err != nil {

@@ -11,11 +11,11 @@ CREATE TABLE IF NOT EXISTS segments (
   UNIQUE KEY segments_name (site_id, name_key)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- Undecided removals by document: lists of pending and held pages read a page of them, however many there are. MySQL cannot
+-- Undecided removals by what they are and document: lists of pending and held pages read a page of them, however many there are. MySQL cannot
 -- make an index unless it exists, and a migration may be cut between its statements.
 SET @made = (SELECT COUNT(*) FROM information_schema.statistics
   WHERE table_schema = DATABASE() AND table_name = 'removals' AND index_name = 'removals_open');
-SET @statement = IF(@made > 0, 'DO 0', 'CREATE INDEX removals_open ON removals (site_id, decided_run, valid_to, document, url_key)');
+SET @statement = IF(@made > 0, 'DO 0', 'CREATE INDEX removals_open ON removals (site_id, decided_run, valid_to, stage, ruling, document, url_key)');
 PREPARE make_index FROM @statement;
 EXECUTE make_index;
 DEALLOCATE PREPARE make_index;

@@ -11,5 +11,5 @@ CREATE TABLE IF NOT EXISTS segments (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS segments_name ON segments (site_id, name_key);
 
--- Undecided removals by document: lists of pending and held pages read a page of them, however many there are.
-CREATE INDEX IF NOT EXISTS removals_open ON removals (site_id, decided_run, valid_to, document, url_key);
+-- Undecided removals by what they are and document: lists of pending and held pages read a page of them, however many there are.
+CREATE INDEX IF NOT EXISTS removals_open ON removals (site_id, decided_run, valid_to, stage, ruling, document, url_key);
