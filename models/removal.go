@@ -62,7 +62,8 @@ func (r Removal) MarshalJSON() ([]byte, error) {
 // with the document that should list it and the hash of the bytes in which it was looked for.
 type RemovalEvidence struct {
 	Missing []Sighting `json:"missing,omitempty"`
-	Hook    bool       `json:"hook,omitempty"`        // a hook said that it is gone
+	Hook    bool       `json:"hook,omitempty"` // a hook said that it is gone
+	Plugin  bool       `json:"plugin_inventory,omitempty" doc:"The site's own list of posts has it no more."`
 	Status  int        `json:"page_status,omitempty"` // what the page itself answered
 }
 

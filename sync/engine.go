@@ -47,6 +47,7 @@ type storage interface {
 	PendingTriggers(ctx context.Context, site int64) ([]models.Trigger, error)
 	expectationStorage
 	acrossStorage
+	publishedStorage
 }
 
 // web is what a run needs of the web; *fetch.Client has it.

@@ -35,7 +35,8 @@ func (r *run) evidence(s *settlement, c *models.Removal, before []byte) []byte {
 	if n := len(e.Missing); n > mostSightings {
 		e.Missing = append(e.Missing[:1], e.Missing[n-mostSightings+1:]...)
 	}
-	e.Hook = e.Hook || r.vouched[c.Key]
+	e.Hook = e.Hook || r.vouched[c.Key] == saidByHook
+	e.Plugin = e.Plugin || r.vouched[c.Key] == saidByPlugin
 	if status := s.answers[place{c.Key, c.Document}]; status != 0 {
 		e.Status = status
 	}

@@ -39,7 +39,7 @@ func (r *run) ownKey(raw string) (models.Key, bool) {
 
 // expect notes what the triggers of this run say, before anything is fetched: a run that is killed leaves them open.
 func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
-	r.vouched = map[models.Key]bool{}
+	r.vouched = map[models.Key]string{}
 	var opened []models.Expectation
 	for _, t := range triggers {
 		for _, e := range expectations(t, r.ownKey) {
@@ -65,9 +65,9 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 	for _, e := range open {
 		switch e.Kind {
 		case models.ExpectGone:
-			r.vouched[e.Key] = true
+			r.vouched[e.Key] = saidByHook
 		case models.ExpectMoved:
-			r.vouched[e.PreviousKey] = true
+			r.vouched[e.PreviousKey] = saidByHook
 		}
 	}
 	return nil

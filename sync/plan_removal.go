@@ -61,9 +61,9 @@ func (g guard) why(document int32) string {
 type walkProof struct {
 	run       int64
 	now       time.Time
-	complete  bool // every document was read: absence is a fact of this walk
-	confirmed bool // a second walk in the same run agreed
-	vouched   bool // a hook said that the page is gone
+	complete  bool   // every document was read: absence is a fact of this walk
+	confirmed bool   // a second walk in the same run agreed
+	vouched   string // who said that the page is gone; "" nobody
 }
 
 // openCase begins the removal of a page that a complete walk missed for the first time.
@@ -74,8 +74,8 @@ func (p Policy) openCase(row models.Declaration, proof walkProof, held string) m
 	switch {
 	case held != "":
 		c.Stage, c.HeldRun, c.Reason = models.StageHeld, proof.run, held
-	case proof.vouched:
-		p.remove(&c, proof, "a hook said that it is gone, and a complete walk misses it")
+	case proof.vouched != "":
+		p.remove(&c, proof, proof.vouched+", and a complete walk misses it")
 	case proof.confirmed:
 		p.remove(&c, proof, "not listed by two complete walks of this run")
 	}
@@ -96,12 +96,12 @@ func (p Policy) carryOn(c *models.Removal, confirmAfter, releaseAfter time.Durat
 		p.remove(c, proof, fmt.Sprintf("held for %s while complete walks agreed", releaseAfter))
 	case c.Stage == models.StageHeld || c.Stage == models.StageRejected:
 		return false
-	case c.Stage == models.StageLeftWindow && !proof.vouched: // a window that goes on agrees with itself
+	case c.Stage == models.StageLeftWindow && proof.vouched == "": // a window that goes on agrees with itself
 		return false
 	case held != "" && c.Stage != models.StageLeftWindow:
 		c.Stage, c.HeldRun, c.Reason = models.StageHeld, proof.run, held
-	case proof.vouched:
-		p.remove(c, proof, "a hook said that it is gone, and a complete walk misses it")
+	case proof.vouched != "":
+		p.remove(c, proof, proof.vouched+", and a complete walk misses it")
 	case proof.confirmed || age >= confirmAfter:
 		p.remove(c, proof, "not listed by a second complete walk")
 	default:

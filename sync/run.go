@@ -33,9 +33,10 @@ type run struct {
 	order     []*document         // in walk order
 	numbers   int32               // highest document number given out
 	undecided map[models.Key]*models.Removal
-	expected  []models.Expectation // open ones
-	vouched   map[models.Key]bool  // pages that a hook says are gone
-	target    map[int32]bool       // documents that a targeted run reads beside the roots; nil for a full run
+	expected  []models.Expectation  // open ones
+	vouched   map[models.Key]string // pages that are said to be gone, and by whom
+	plugin    pluginReading
+	target    map[int32]bool // documents that a targeted run reads beside the roots; nil for a full run
 	benches   sync.Pool
 	slots     chan struct{} // one for each document being parsed and staged
 
@@ -75,6 +76,9 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 		return r.record, err
 	}
 	r.log.Info("run started", "cause", r.record.Cause, "triggers", len(r.served), "targeted", r.record.Targeted)
+	if err := r.traced(ctx, "plugin inventory", r.readPlugin); err != nil {
+		return r.record, err
+	}
 	if err := r.traced(ctx, "walk", r.walk); err != nil {
 		return r.record, err
 	}

@@ -236,6 +236,9 @@ func (r *run) settle(ctx context.Context, s *settlement) error {
 		}
 	}
 	if verdict == models.VerdictComplete && r.target == nil {
+		if err := r.corroborate(ctx, s); err != nil {
+			return err
+		}
 		if err := r.moves(ctx, s); err != nil {
 			return err
 		}
@@ -246,6 +249,11 @@ func (r *run) settle(ctx context.Context, s *settlement) error {
 	r.tally(s)
 	if err := r.remove(ctx, s, verdict == models.VerdictComplete); err != nil {
 		return err
+	}
+	if verdict == models.VerdictComplete && r.target == nil {
+		if err := r.undeclared(ctx, s); err != nil {
+			return err
+		}
 	}
 	if err := r.lookAcross(ctx); err != nil {
 		return err
@@ -315,10 +323,10 @@ func (r *run) postpone(ctx context.Context, s *settlement, verdict models.Verdic
 
 // vouched keeps, in a targeted run, only the absences that a hook named: the others may be page shifts into documents
 // that were not read. Undecided removals wait for a full run as well.
-func (s *settlement) vouched(named map[models.Key]bool) {
+func (s *settlement) vouched(named map[models.Key]string) {
 	kept := s.missing[:0:0]
 	for _, p := range s.missing {
-		if named[p.key] {
+		if named[p.key] != "" {
 			kept = append(kept, p)
 		} else {
 			s.postponed = append(s.postponed, p)

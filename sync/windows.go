@@ -39,7 +39,7 @@ func (r *run) windows(ctx context.Context, s *settlement) error {
 	for _, row := range rows {
 		at := place{row.Key, row.Document}
 		d := byNumber[row.Document]
-		if _, moved := s.renamed[at]; !moved && !r.vouched[row.Key] && windowLeft(row, d.previous, &d.DocumentVersion, d.diff) {
+		if _, moved := s.renamed[at]; !moved && r.vouched[row.Key] == "" && windowLeft(row, d.previous, &d.DocumentVersion, d.diff) {
 			s.windowed[at] = true
 		}
 	}

@@ -22,6 +22,8 @@ const (
 	FileRenamed           = "file-renamed"
 	GeneratorChanged      = "generator-changed"
 	BlogNotPublic         = "blog-not-public"
+	PublishedNotDeclared  = "published-not-declared"
+	DeclaredButGone       = "declared-but-gone"
 )
 
 // siteRules are the rules that a site breaks rather than a document, in the order of docs/findings.md.
@@ -35,6 +37,8 @@ var siteRules = []Rule{
 	{FileRenamed, Info, AspectSite, "a document left the index and another one says the same", "nothing", "nothing; Rank Math renames its files when a limit is crossed", srcWordPres},
 	{GeneratorChanged, Info, AspectSite, "another program writes the documents than before", "nothing", "look for an SEO plugin that was switched on or off", srcWordPres},
 	{BlogNotPublic, Warning, AspectSite, "the root is not found and robots.txt names no sitemap: WordPress looks like this when search engines are discouraged", "the site's sitemaps", "see Settings, Reading: search engine visibility", srcWordPres},
+	{PublishedNotDeclared, Warning, AspectSite, "the companion plugin lists a published post that no document lists", "nothing", "look for a cached sitemap, or an SEO plugin that leaves the post or its type out", srcWordPres},
+	{DeclaredButGone, Warning, AspectSite, "a document lists a post that the companion plugin lists no more", "nothing; the document counts", "exclude sitemaps from page caches, or purge them on publish", srcWordPres},
 
 	{"root-invalid", Error, AspectWalk, "a root is no usable URL", "the root", "correct the site's settings", srcURI},
 	{"child-foreign-host", Warning, AspectWalk, "an index lists a document on another host", "the document", "name the host in the site's settings, or add it as a site", srcProtocol},
