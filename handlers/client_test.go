@@ -134,6 +134,9 @@ func TestClient_UnderstandsTheServer(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	must(c.Unmute(ctx, "1", "og-url-differs", "/{slug}/"))
+	if p, err := c.GetPluginInventory(ctx, "1"); err != nil || p.Posts != 120 {
+		t.Errorf("%+v, %v", p, err)
+	}
 	for name, n := range map[string]int{
 		"documents": len(collect(t, c.ListDocuments(ctx, "1", nil))), "versions": len(collect(t, c.DocumentHistory(ctx, "1", 2))), "findings": len(collect(t, c.ListFindings(ctx, "1", nil))),
 		"held": len(collect(t, c.ListHeld(ctx, "1"))), "deliveries": len(collect(t, c.ListDeliveries(ctx, "1", ""))), "expectations": len(collect(t, c.ListExpectations(ctx, "1"))),

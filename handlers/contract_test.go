@@ -57,6 +57,7 @@ var calls = []struct {
 	{name: "list-deliveries", method: "GET", path: "/sites/1/deliveries"},
 	{name: "replay-delivery", method: "POST", path: "/sites/1/deliveries/9/replay", status: 202},
 	{name: "list-expectations", method: "GET", path: "/sites/1/expectations?page_size=1"},
+	{name: "get-plugin-inventory", method: "GET", path: "/sites/1/plugin-inventory"},
 	{name: "list-canonical", method: "GET", path: "/sites/1/canonical?status=validated&declaration_method=html_link_element&page_size=1"},
 	{name: "canonical-metadata", method: "GET", path: "/sites/1/canonical-metadata?url=https://example.com/a/"},
 	{name: "list-audit", method: "GET", path: "/sites/1/audit?code=sitemap-lists-noindex&page_size=1"},

@@ -32,6 +32,7 @@ type Deps struct {
 	Channels     channelStore     // optional: without it, nobody is told of anything
 	AlertRules   alertStore       // optional
 	Desk         desk             // optional: with it, channels and rules are made and changed
+	Published    publishedStore   // optional
 	Canonical    canonicalReader  // optional
 	Audits       auditKeeper      // optional: state of verification, incidents, mutes
 	Tokens       tokenStore       // optional: without it, no bearer token is valid

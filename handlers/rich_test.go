@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -126,7 +127,7 @@ func rich(f *fixture) {
 		}
 		return trigger, nil
 	}
-	f.deps.Expectations = f.store
+	f.deps.Expectations, f.deps.Published = f.store, inventoryOf{}
 	f.store.ExpectationHistoryFunc = func(_, before int64, limit int) ([]models.Expectation, error) {
 		return []models.Expectation{
 			{Trigger: 9, URL: page.URL, Kind: models.ExpectMoved, PreviousURL: gone.URL, Modified: &served, OpenedAt: now.Add(-time.Minute), OpenedRun: 7, Checks: 2,
@@ -169,4 +170,15 @@ func rich(f *fixture) {
 	f.store.RemoveSiteFunc = func(int64) error { return nil }
 	f.walker.StopFunc = func(int64) bool { return true }
 	f.walker.ProgressFunc = func(int64) (models.Progress, bool) { return models.Progress{SiteID: 1, Run: 8, Phase: "walking"}, true }
+}
+
+// inventoryOf is one reading of a plugin's inventory.
+type inventoryOf struct{}
+
+func (inventoryOf) PluginInventory(_ context.Context, site int64, _ bool) (models.PluginInventory, error) {
+	if site != 1 {
+		return models.PluginInventory{}, models.ErrNotFound
+	}
+	return models.PluginInventory{Run: 7, ReadAt: now, Outcome: models.PublishedComplete, Endpoint: "https://example.com/wp-json/sitemapd/v1/inventory", Steady: true, Seq: 42,
+		Home: "https://example.com/", SiteURL: "https://example.com/", PermalinkStructure: "/%postname%/", System: "wordpress 6.8, yoast", Posts: 120, NotDeclared: 2, DeclaredGone: 1, Requests: 1}, nil
 }

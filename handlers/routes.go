@@ -52,6 +52,7 @@ func (s *Server) routes() error {
 	s.heldRoutes()
 	s.deliveryRoutes()
 	s.expectationRoutes()
+	s.publishedRoutes()
 	s.canonicalRoutes()
 	s.auditKeeperRoutes()
 	s.channelRoutes()

@@ -48,6 +48,15 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 			opened = append(opened, e)
 		}
 	}
+	before, err := r.o.Store.Expectations(ctx, r.site.ID)
+	if err != nil {
+		return fmt.Errorf("read expectations: %w", err)
+	}
+	r.told = moves(append(slices.Clone(before), opened...))
+	for _, e := range overtaken(before, opened) {
+		e.OpenedRun, e.NextCheck = r.record.ID, nextCheck(e, r.o.Now())
+		opened = append(opened, e)
+	}
 	if len(opened) > 0 {
 		if err := r.o.Store.OpenExpectations(ctx, r.lease, opened); err != nil {
 			return fmt.Errorf("note what hooks say: %w", err)
@@ -62,11 +71,12 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 	}
 	r.expected = open
 	r.supersede(opened)
-	for _, e := range open {
-		switch e.Kind {
-		case models.ExpectGone:
+	for _, e := range r.expected {
+		switch {
+		case e.Outcome != models.OutcomeOpen: // the page has left that address, or came back to its old one
+		case e.Kind == models.ExpectGone:
 			r.vouched[e.Key] = saidByHook
-		case models.ExpectMoved:
+		case e.Kind == models.ExpectMoved:
 			r.vouched[e.PreviousKey] = saidByHook
 		}
 	}

@@ -157,10 +157,7 @@ func (r *run) renamed(ctx context.Context, s *settlement) error {
 // whose removal is undecided.
 func (r *run) announced(ctx context.Context, s *settlement) error {
 	s.renamed, s.told = map[place]move{}, map[models.Key]move{}
-	for _, e := range r.expected {
-		if e.Kind != models.ExpectMoved || e.PreviousKey == (models.Key{}) || e.PreviousKey == e.Key {
-			continue
-		}
+	for previous, e := range r.told {
 		listed, err := r.o.Store.Elsewhere(ctx, r.site.ID, []models.Key{e.Key})
 		if err != nil {
 			return fmt.Errorf("look for a page that moved: %w", err)
@@ -168,7 +165,7 @@ func (r *run) announced(ctx context.Context, s *settlement) error {
 		// WordPress guesses a target for an address that it does not know ("/post-1/" becomes "/post-10/"): only a page
 		// that appeared together with the absence is where the old one went.
 		if slices.ContainsFunc(listed, func(l models.Listing) bool { return l.FirstRun == r.record.ID }) {
-			s.told[e.PreviousKey] = move{to: e.Key, toURL: e.URL, by: "a hook said that it moved to a page that is listed"}
+			s.told[previous] = move{to: e.Key, toURL: e.URL, by: "a hook said that it moved to a page that is listed"}
 		}
 	}
 	for _, p := range s.missing {

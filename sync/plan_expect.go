@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +70,61 @@ func expectations(t models.Trigger, key func(url string) (models.Key, bool)) []m
 			e.PreviousKey, e.PreviousURL = previous, h.PreviousURL
 		}
 		out = append(out, e)
+	}
+	return out
+}
+
+// overtaken gives what is left of messages about moves once a later message speaks of the same page: an edit right after a
+// new slug, or a second new slug. The later one takes the earlier one's place, but the first address is gone all the same.
+func overtaken(before, opened []models.Expectation) []models.Expectation {
+	all := append(slices.Clone(before), opened...)
+	var out []models.Expectation
+	for _, m := range all {
+		if m.Kind != models.ExpectMoved || m.PreviousKey == (models.Key{}) || m.PreviousKey == m.Key {
+			continue
+		}
+		var by *models.Expectation
+		returned := false
+		for i := range all {
+			e := &all[i]
+			if e.Trigger <= m.Trigger {
+				continue
+			}
+			// Something is at the first address again, or another message speaks of its end.
+			returned = returned || e.Key == m.PreviousKey || e.PreviousKey == m.PreviousKey
+			if e.Key == m.Key || e.Kind == models.ExpectMoved && e.PreviousKey == m.Key {
+				by = e
+			}
+		}
+		if by != nil && !returned {
+			out = append(out, models.Expectation{SiteID: m.SiteID, Trigger: by.Trigger, Key: m.PreviousKey, URL: m.PreviousURL, Kind: models.ExpectGone,
+				OpenedAt: by.OpenedAt, Outcome: models.OutcomeOpen})
+		}
+	}
+	return out
+}
+
+// moves gives the messages about moves by the address that each page had, with the address where it ended up.
+func moves(all []models.Expectation) map[models.Key]models.Expectation {
+	out := map[models.Key]models.Expectation{}
+	for _, e := range all {
+		if e.Kind == models.ExpectMoved && e.PreviousKey != (models.Key{}) && e.PreviousKey != e.Key && out[e.PreviousKey].Trigger <= e.Trigger {
+			out[e.PreviousKey] = e
+		}
+	}
+	for previous, e := range out {
+		for range len(out) { // at most so many hops, should messages name a circle
+			next, ok := out[e.Key]
+			if !ok || next.Trigger < e.Trigger {
+				break
+			}
+			e.Key, e.URL, e.Trigger = next.Key, next.URL, next.Trigger
+		}
+		if e.Key == previous {
+			delete(out, previous)
+			continue
+		}
+		out[previous] = e
 	}
 	return out
 }

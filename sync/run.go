@@ -33,8 +33,9 @@ type run struct {
 	order     []*document         // in walk order
 	numbers   int32               // highest document number given out
 	undecided map[models.Key]*models.Removal
-	expected  []models.Expectation  // open ones
-	vouched   map[models.Key]string // pages that are said to be gone, and by whom
+	expected  []models.Expectation              // open ones
+	vouched   map[models.Key]string             // pages that are said to be gone, and by whom
+	told      map[models.Key]models.Expectation // what hooks say moved, by the address that it had
 	plugin    pluginReading
 	target    map[int32]bool // documents that a targeted run reads beside the roots; nil for a full run
 	benches   sync.Pool
@@ -186,14 +187,13 @@ func (r *run) aimAt(ctx context.Context, triggers []models.Trigger) error {
 	if err != nil {
 		return fmt.Errorf("find the documents of named pages: %w", err)
 	}
-	listed := map[models.Key]int32{}
+	// Every document that lists a named page: after a page shift that one run saw half of, a page has two listings, and it is
+	// gone only when its last one is.
+	listed := map[models.Key][]int32{}
 	for _, row := range rows {
-		listed[row.Key] = row.Document
+		listed[row.Key] = append(listed[row.Key], row.Document)
 	}
-	r.target = r.aim(triggers, func(key models.Key) (int32, bool) {
-		number, ok := listed[key]
-		return number, ok
-	})
+	r.target = r.aim(triggers, listed)
 	r.record.Targeted = r.target != nil
 	return nil
 }

@@ -98,7 +98,7 @@ func (r *run) meet(ctx context.Context) (*settlement, error) {
 // unlisted stages the end of documents that the walk did not come to: gone when the walk was complete, else unreached.
 func (r *run) unlisted(ctx context.Context) error {
 	if r.target != nil {
-		return nil // a targeted run says nothing of what it did not read
+		return r.unlistedNamed(ctx) // beside that, a targeted run says nothing of what it did not read
 	}
 	complete := r.verdict() == models.VerdictComplete
 	for _, d := range sortedByNumber(r.documents) {

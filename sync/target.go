@@ -2,6 +2,8 @@ package syncer
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,8 +20,9 @@ const (
 	targetDocuments = 8  // a site with no more documents is read whole as cheaply
 )
 
-// aim decides whether this run can be targeted, and at which documents. Every trigger must name its pages.
-func (r *run) aim(triggers []models.Trigger, listed func(models.Key) (int32, bool)) map[int32]bool {
+// aim decides whether this run can be targeted, and at which documents. Every trigger must name its pages; listed are the
+// documents that list each of them.
+func (r *run) aim(triggers []models.Trigger, listed map[models.Key][]int32) map[int32]bool {
 	if r.record.Baseline || r.request.Full || r.request.Confirm || len(r.documents) <= targetDocuments || len(r.expected) == 0 || len(r.expected) > targetPages {
 		return nil
 	}
@@ -40,7 +43,7 @@ func (r *run) aim(triggers []models.Trigger, listed func(models.Key) (int32, boo
 	for i := range r.expected {
 		e := &r.expected[i]
 		for _, key := range []models.Key{e.Key, e.PreviousKey} {
-			if number, ok := listed(key); ok {
+			for _, number := range listed[key] {
 				target[number] = true
 			}
 		}
@@ -52,6 +55,46 @@ func (r *run) aim(triggers []models.Trigger, listed func(models.Key) (int32, boo
 		}
 	}
 	return target
+}
+
+// unlistedNamed ends the listings of pages that messages say are gone in documents that the index, read whole, lists no more:
+// the last file of a series goes when the number of pages falls. Nobody can read such a document, and until a full run drops
+// it, it would keep the page. What else it listed is for that run.
+func (r *run) unlistedNamed(ctx context.Context) error {
+	if r.verdict() != models.VerdictComplete || len(r.vouched) == 0 {
+		return nil
+	}
+	keys := make([]models.Key, 0, len(r.vouched))
+	for key := range r.vouched {
+		keys = append(keys, key)
+	}
+	for _, d := range sortedByNumber(r.documents) {
+		if !r.target[d.Number] || d.visited || d.Verdict == models.VerdictGone {
+			continue
+		}
+		rows, err := r.o.Store.Rows(ctx, r.site.ID, d.Number, sortKeys(keys))
+		if err != nil {
+			return fmt.Errorf("read named pages of document %d: %w", d.Number, err)
+		}
+		var closing []models.Key
+		for _, row := range rows {
+			switch {
+			case row.Role != models.RoleDeclaration:
+				closing = append(closing, row.Key)
+			case r.undecided[row.Key] == nil:
+				d.diff.left = append(d.diff.left, models.Listing{Key: row.Key, Document: d.Number, FromRun: row.FromRun, FirstRun: row.FirstRun,
+					Role: row.Role, Fingerprint: row.Fingerprint})
+			}
+		}
+		if len(closing) == 0 {
+			continue
+		}
+		r.traceEnded(closing)
+		if err := r.o.Store.StageDocument(ctx, r.lease, r.site.ID, r.record.ID, d.Number, sortKeys(closing), nil); err != nil {
+			return fmt.Errorf("close duplicates of document %d: %w", d.Number, err)
+		}
+	}
+	return nil
 }
 
 // searched tells whether some page is to be looked for everywhere. What was published may appear anywhere: an old draft or

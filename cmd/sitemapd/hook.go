@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) hookCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "hook", Short: "Publish hooks: secret, log, replay", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "hook", Short: "Publish hooks: secret, log, replay, plugin inventory", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var rotate bool
 	var overlap time.Duration
@@ -43,7 +43,7 @@ func (a *app) hookCommand() *cobra.Command {
 	}
 	secret.Flags().BoolVar(&rotate, "rotate", false, "make a new secret; the old one stays valid for --overlap")
 	secret.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "how long the old secret stays valid after --rotate")
-	cmd.AddCommand(secret, a.hookLogCommand(), a.hookReplayCommand())
+	cmd.AddCommand(secret, a.hookLogCommand(), a.hookReplayCommand(), a.hookInventoryCommand())
 	return cmd
 }
 

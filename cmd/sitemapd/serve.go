@@ -266,7 +266,7 @@ func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 	s, c := d.store, d.config
 	deps := handlers.Deps{
 		Sites: s, Pages: s, Changes: s, Runs: s, Documents: s, Findings: s, Removals: s, Triggers: s, HookKeys: s,
-		Tokens: s, Accounts: s, Deliveries: s, Expectations: s, Canonical: d.pages, Audits: d.pages,
+		Tokens: s, Accounts: s, Deliveries: s, Expectations: s, Published: s, Canonical: d.pages, Audits: d.pages,
 		Channels: s, AlertRules: s, Desk: counter{a: d.app, store: s, Desk: d.desk(s)},
 		Engine: daemonEngine{d}, Registry: registry, Log: d.log, Version: version(),
 		KeyFor: func(raw string) (models.Key, error) {

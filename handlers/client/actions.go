@@ -175,6 +175,11 @@ func (c *Client) GetTrigger(ctx context.Context, name string, trigger int64) (mo
 	return answer[models.Trigger](ctx, c, http.MethodGet, site(name)+"/triggers/"+strconv.FormatInt(trigger, 10), nil, nil, nil)
 }
 
+// GetPluginInventory gives the last reading of what the site's companion plugin says is published.
+func (c *Client) GetPluginInventory(ctx context.Context, name string) (models.PluginInventory, error) {
+	return answer[models.PluginInventory](ctx, c, http.MethodGet, site(name)+"/plugin-inventory", nil, nil, nil)
+}
+
 // ApproveHeld approves the removal of these pages, of all held ones when none are named.
 func (c *Client) ApproveHeld(ctx context.Context, name string, urls ...string) (int64, error) {
 	return c.decide(ctx, name, "approve", urls)

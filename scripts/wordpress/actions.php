@@ -204,6 +204,12 @@ function sd_do_timezone( $zone ) {
 	return sd_do_option( 'timezone_string', $zone );
 }
 
+/** meta POST KEY VALUE: what an SEO plugin stores of a post. */
+function sd_do_meta( $id, $key, $value ) {
+	update_post_meta( (int) $id, $key, $value );
+	return array();
+}
+
 function sd_do_permalink( $structure ) {
 	global $wp_rewrite;
 	$wp_rewrite->set_permalink_structure( $structure );

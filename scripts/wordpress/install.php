@@ -20,7 +20,9 @@ function sd_do_install( $posts = 0 ) {
 	global $wp_rewrite;
 	$wp_rewrite->init();
 	$wp_rewrite->set_permalink_structure( '/%postname%/' );
-	$wp_rewrite->flush_rules( false );
+	// The types were registered before there were pretty addresses, so the rules made now would know no archives. WordPress
+	// makes them anew at the first request that finds none.
+	delete_option( 'rewrite_rules' );
 	foreach ( get_posts( array( 'post_type' => array( 'post', 'page' ), 'post_status' => 'any', 'numberposts' => -1 ) ) as $sample ) {
 		wp_delete_post( $sample->ID, true );
 	}

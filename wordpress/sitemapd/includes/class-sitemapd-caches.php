@@ -31,6 +31,23 @@ class Sitemapd_Caches {
 		return $present;
 	}
 
+	/** The SEO plugin that declares canonical addresses here, or an empty string. */
+	public static function seo_plugin() {
+		$marks = array(
+			'yoast'         => 'WPSEO_VERSION',
+			'rank_math'     => 'RANK_MATH_VERSION',
+			'seopress'      => 'SEOPRESS_VERSION',
+			'seo_framework' => 'THE_SEO_FRAMEWORK_VERSION',
+			'aioseo'        => 'AIOSEO_VERSION',
+		);
+		foreach ( $marks as $name => $mark ) {
+			if ( defined( $mark ) ) {
+				return $name;
+			}
+		}
+		return '';
+	}
+
 	/**
 	 * Empties them.
 	 *

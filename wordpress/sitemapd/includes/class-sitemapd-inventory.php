@@ -90,27 +90,104 @@ class Sitemapd_Inventory {
 		$more = count( $rows ) > $limit;
 		$rows = array_slice( $rows, 0, $limit );
 		update_post_caches( $rows, 'any', false !== strpos( (string) get_option( 'permalink_structure' ), '%category%' ), false );
-		$items = array();
+		$stated = self::stated( wp_list_pluck( $rows, 'ID' ) );
+		$items  = array();
 		foreach ( $rows as $row ) {
 			$post    = new WP_Post( $row );
-			$items[] = array(
-				'id'           => (int) $post->ID,
-				'url'          => get_permalink( $post ),
-				'type'         => $post->post_type,
-				'status'       => $post->post_status,
-				'modified_gmt' => str_replace( ' ', 'T', $post->post_modified_gmt ) . 'Z',
-				'password'     => '' !== $post->post_password,
+			$said    = isset( $stated[ (int) $post->ID ] ) ? $stated[ (int) $post->ID ] : array();
+			$items[] = array_merge(
+				$said,
+				array(
+					'id'           => (int) $post->ID,
+					'url'          => get_permalink( $post ),
+					'type'         => $post->post_type,
+					'status'       => $post->post_status,
+					'modified_gmt' => str_replace( ' ', 'T', $post->post_modified_gmt ) . 'Z',
+					'password'     => '' !== $post->post_password,
+				)
 			);
 		}
 		$response = new WP_REST_Response(
 			array(
-				'home'          => home_url( '/' ),
-				'seq'           => Sitemapd_Outbox::last_seq(),
-				'items'         => $items,
-				'next_after_id' => $more ? (int) end( $items )['id'] : null,
+				'home'                => home_url( '/' ),
+				'site_url'            => site_url( '/' ),
+				'permalink_structure' => (string) get_option( 'permalink_structure' ),
+				'system'              => array_filter(
+					array(
+						'wordpress' => get_bloginfo( 'version' ),
+						'seo'       => Sitemapd_Caches::seo_plugin(),
+					)
+				),
+				'seq'                 => Sitemapd_Outbox::last_seq(),
+				'items'               => $items,
+				'next_after_id'       => $more ? (int) end( $items )['id'] : null,
 			)
 		);
 		$response->header( 'Cache-Control', 'no-store' );
 		return $response;
+	}
+
+	/**
+	 * What SEO plugins were told of some posts: the canonical address that somebody entered, and whether search engines are
+	 * to leave the post out. Read with one query for a whole page of the list.
+	 *
+	 * @param int[] $ids Numbers of posts.
+	 * @return array Of arrays with canonical and noindex, by number; posts of which nothing is said are left out.
+	 */
+	private static function stated( $ids ) {
+		global $wpdb;
+		$keys = self::meta_keys();
+		if ( ! $ids || ! $keys ) {
+			return array();
+		}
+		$stated = array();
+		$rows   = $wpdb->get_results(
+			$wpdb->prepare(
+				// phpcs:ignore WordPress.DB.PreparedSQL.InterpolatedNotPrepared, WordPress.DB.PreparedSQLPlaceholders.UnfinishedPrepare -- only placeholders.
+				"SELECT post_id, meta_key, meta_value FROM $wpdb->postmeta WHERE meta_key IN (" . implode( ',', array_fill( 0, count( $keys ), '%s' ) ) . ') AND post_id IN (' . implode( ',', array_fill( 0, count( $ids ), '%d' ) ) . ')',
+				array_merge( array_keys( $keys ), array_map( 'intval', $ids ) )
+			)
+		);
+		foreach ( $rows as $row ) {
+			$value = (string) $row->meta_value;
+			if ( 'canonical' === $keys[ $row->meta_key ] ) {
+				if ( '' !== $value ) {
+					$stated[ (int) $row->post_id ]['canonical'] = esc_url_raw( $value );
+				}
+			} elseif ( in_array( $value, array( '1', 'yes' ), true ) || false !== strpos( $value, '"noindex"' ) ) {
+				$stated[ (int) $row->post_id ]['noindex'] = true;
+			}
+		}
+		/**
+		 * Filters what is said of posts beside their own data.
+		 *
+		 * @param array $stated Arrays with canonical (string) and noindex (bool), by post number.
+		 * @param int[] $ids    The posts asked for.
+		 */
+		return (array) apply_filters( 'sitemapd_inventory_stated', $stated, $ids );
+	}
+
+	/** Where the active SEO plugin keeps canonical and noindex of a post: meta key to what it says. */
+	private static function meta_keys() {
+		$keys = array(
+			'yoast'         => array(
+				'_yoast_wpseo_canonical'           => 'canonical',
+				'_yoast_wpseo_meta-robots-noindex' => 'noindex',
+			),
+			'rank_math'     => array(
+				'rank_math_canonical_url' => 'canonical',
+				'rank_math_robots'        => 'noindex',
+			),
+			'seopress'      => array(
+				'_seopress_robots_canonical' => 'canonical',
+				'_seopress_robots_index'     => 'noindex',
+			),
+			'seo_framework' => array(
+				'_genesis_canonical_uri' => 'canonical',
+				'_genesis_noindex'       => 'noindex',
+			),
+		);
+		$seo  = Sitemapd_Caches::seo_plugin();
+		return isset( $keys[ $seo ] ) ? $keys[ $seo ] : array();
 	}
 }

@@ -19,6 +19,10 @@ add_action(
 	},
 	0
 );
+// A request with this header runs as if an SEO plugin of that name were active, as far as the companion plugin looks.
+if ( isset( $_SERVER['HTTP_X_TEST_SEO'] ) && 'yoast' === $_SERVER['HTTP_X_TEST_SEO'] ) {
+	define( 'WPSEO_VERSION', '28.4' );
+}
 // A request with this header runs as if the companion plugin were not installed, so that both can be timed in turn.
 if ( isset( $_SERVER['HTTP_X_TEST_WITHOUT_PLUGIN'] ) ) {
 	add_filter(
