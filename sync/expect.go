@@ -48,16 +48,17 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 			opened = append(opened, e)
 		}
 	}
-	before, err := r.o.Store.Expectations(ctx, r.site.ID)
-	if err != nil {
-		return fmt.Errorf("read expectations: %w", err)
-	}
-	r.told = moves(append(slices.Clone(before), opened...))
-	for _, e := range overtaken(before, opened) {
-		e.OpenedRun, e.NextCheck = r.record.ID, nextCheck(e, r.o.Now())
-		opened = append(opened, e)
-	}
+	r.told = map[models.Key]models.Expectation{}
 	if len(opened) > 0 {
+		before, err := r.o.Store.Expectations(ctx, r.site.ID)
+		if err != nil {
+			return fmt.Errorf("read expectations: %w", err)
+		}
+		r.told = moves(append(before, opened...))
+		for _, e := range overtaken(before, opened) {
+			e.OpenedRun, e.NextCheck = r.record.ID, nextCheck(e, r.o.Now())
+			opened = append(opened, e)
+		}
 		if err := r.o.Store.OpenExpectations(ctx, r.lease, opened); err != nil {
 			return fmt.Errorf("note what hooks say: %w", err)
 		}
@@ -70,6 +71,9 @@ func (r *run) expect(ctx context.Context, triggers []models.Trigger) error {
 		return fmt.Errorf("read expectations: %w", err)
 	}
 	r.expected = open
+	if len(opened) == 0 {
+		r.told = moves(open)
+	}
 	r.supersede(opened)
 	for _, e := range r.expected {
 		switch {
