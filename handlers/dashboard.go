@@ -41,6 +41,8 @@ func (s *Server) pageRoutes() error {
 	e.GET("/sites/:site/export", s.exportFile, read)
 	e.GET("/sites/:site/page", s.historyPage, read)
 	e.GET("/sites/:site/changes", s.changesPageHTML, read)
+	e.GET("/sites/:site/compare", s.comparePage, read)
+	e.GET("/sites/:site/hreflang", s.hreflangPage, read)
 	e.GET("/sites/:site/documents", s.documentsPage, read)
 	e.GET("/sites/:site/documents/:document", s.documentPage, read)
 	e.GET("/sites/:site/findings", s.findingsPage, read)

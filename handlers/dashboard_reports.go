@@ -30,9 +30,10 @@ type reportCache struct {
 	groups kept[[]models.FindingGroup]
 	points kept[[]models.RunPoint]
 	// verified are counts of pages by what is known of their canonical URL.
-	verified counting[models.Verification]
-	entries  keptEntries
-	ages     counting[models.LastmodCounts]
+	verified  counting[models.Verification]
+	languages counting[[]models.LanguageCount]
+	entries   keptEntries
+	ages      counting[models.LastmodCounts]
 }
 
 // kept holds one answer of each site for as long as the run is the same and it is young enough.
@@ -92,6 +93,7 @@ func (s *Server) reportsPage(c echo.Context) error {
 		return err
 	}
 	s.reportAges(ctx, &page)
+	s.reportStale(&page)
 	if err := s.reportLatency(ctx, &page); err != nil {
 		return err
 	}
@@ -244,9 +246,46 @@ func (s *Server) reportLatency(ctx context.Context, page *web.Reports) error {
 	l.Median, l.P95, l.Worst = "–", "–", "–"
 	if len(lags) > 0 {
 		slices.Sort(lags)
+		l.Steps = histogram(lags)
 		l.Median, l.P95, l.Worst = rounded(lags[len(lags)/2]), rounded(lags[(len(lags)-1)*95/100]), rounded(lags[len(lags)-1])
 	}
 	return nil
+}
+
+// lagSteps divide publish latency where people feel a difference; the rechecks after a delivery lie between them.
+var lagSteps = []struct {
+	name  string
+	below time.Duration
+}{{"up to 5 seconds", 5 * time.Second}, {"up to 15 seconds", 15 * time.Second}, {"up to 30 seconds", 30 * time.Second}, {"up to 1 minute", time.Minute},
+	{"up to 2 minutes", 2 * time.Minute}, {"up to 5 minutes", 5 * time.Minute}, {"up to 30 minutes", 30 * time.Minute}, {"up to 2 hours", 2 * time.Hour}, {"longer", 1<<63 - 1}}
+
+// histogram counts lags (ascending) by step, without the empty steps at either end.
+func histogram(lags []time.Duration) []web.Age {
+	steps := make([]web.Age, len(lagSteps))
+	first, last := len(steps), 0
+	for i, step := range lagSteps {
+		steps[i] = web.Age{Name: step.name, Whole: int64(len(lags))}
+	}
+	at := 0
+	for _, lag := range lags {
+		for lag > lagSteps[at].below {
+			at++
+		}
+		steps[at].Count++
+		first, last = min(first, at), max(last, at)
+	}
+	return steps[first : last+1]
+}
+
+// staleDays are the presets of the report on content that nobody touched.
+var staleDays = []int{90, 180, 365, 730}
+
+func (s *Server) reportStale(page *web.Reports) {
+	for _, days := range staleDays {
+		n := strconv.Itoa(days)
+		query := url.Values{"lastmod_to": {"-" + n + "d"}}
+		page.Stale = append(page.Stale, web.Choice{Name: n + " days", Address: sitePath(page.Site.ID) + "/urls?" + query.Encode()})
+	}
 }
 
 func rounded(d time.Duration) string {

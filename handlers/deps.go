@@ -38,9 +38,10 @@ type Deps struct {
 	Tokens       tokenStore       // optional: without it, no bearer token is valid
 	Accounts     accountStore     // optional: without it, nobody can log in
 
-	Segments segmentStore // optional: without it there are the presets alone
-	Reports  reportStore  // optional: without it, charts and grouped findings are left out
-	Export   exporter     // optional: without it, the dashboard links to the API's CSV and NDJSON alone
+	Segments  segmentStore  // optional: without it there are the presets alone
+	Languages languageStore // optional: without it, the report on language versions is empty
+	Reports   reportStore   // optional: without it, charts and grouped findings are left out
+	Export    exporter      // optional: without it, the dashboard links to the API's CSV and NDJSON alone
 
 	Engine engine
 

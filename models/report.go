@@ -25,6 +25,12 @@ type FindingGroup struct {
 	Text      string // of one of them
 }
 
+// LanguageCount is how many pages declare an alternate for a language; "" stands for all pages with alternates.
+type LanguageCount struct {
+	Language string
+	Pages    int64
+}
+
 // LastmodCounts is the inventory by declared lastmod.
 type LastmodCounts struct {
 	None int64   // declare no lastmod

@@ -17,7 +17,7 @@ import (
 
 // dashboard adds to what the HTTP side needs the parts that it must not import: discovery, exports and the catalogue.
 func (d *daemon) dashboard(deps handlers.Deps) handlers.Deps {
-	deps.Reports, deps.Segments, deps.Export = d.store, d.store, inventoryExport{}
+	deps.Reports, deps.Segments, deps.Languages, deps.Export = d.store, d.store, d.store, inventoryExport{}
 	deps.Discover = d.discover
 	deps.Preview = d.preview
 	deps.Evidence = d.pages.Evidence

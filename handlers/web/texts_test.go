@@ -27,6 +27,8 @@ var words = []string{
 	"contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "extension", "first_from", "7 days", "30 days", "90 days", "365 days",
 	"last 7 days", "last 30 days", "last 90 days", "last year", "last 3 years", "older", "declares none", "unknown", "declared", "validated", "conflicting",
 	"segment", "new this week", "not changed for a year", "with images", "with videos", "in the news",
+	"since yesterday", "in 7 days", "in 30 days", "in a year", "by the last run", "180 days", "730 days",
+	"up to 5 seconds", "up to 15 seconds", "up to 30 seconds", "up to 1 minute", "up to 2 minutes", "up to 5 minutes", "up to 30 minutes", "up to 2 hours", "longer",
 	"invalid", "self", "none", "chain", "loop", "into_loop", "conflict", "too_long",
 }
 

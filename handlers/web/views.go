@@ -176,6 +176,19 @@ type Changes struct {
 	Atom   string
 }
 
+// Compare is what differs between two moments.
+type Compare struct {
+	InSite
+	From, To string // as typed
+	Asked    bool
+	Problem  string
+	Presets  []Choice
+	Kinds    []Choice
+	Changes  []models.Change
+	Next     string
+	CSV      string
+}
+
 // RunChanges is what one run changed.
 type RunChanges struct {
 	Run     models.Run
@@ -271,6 +284,7 @@ type Reports struct {
 	Counting  bool // ages are being counted
 	Counted   *time.Time
 	Latency   Latency
+	Stale     []Choice // addresses of pages that nobody touched for so long
 	Trusts    []models.Document
 	Judged    int
 }
@@ -293,6 +307,7 @@ type Age struct {
 type Latency struct {
 	Met, Open, Expired int64
 	Median, P95, Worst string
+	Steps              []Age
 }
 
 // SiteSettings is the form of one site.
@@ -346,3 +361,35 @@ type Account struct {
 	Done    bool
 	Problem string
 }
+
+// Hreflang is the report on language versions.
+type Hreflang struct {
+	InSite
+	Faults    []Group
+	Languages []Language
+	Pages     int64 // with versions
+	Counted   *time.Time
+	Counting  bool
+	Contains  string
+	Columns   []string // languages
+	Further   bool     // there are more languages than columns
+	Rows      []MatrixRow
+	Next      string
+	Short     bool
+}
+
+// Language is how many pages declare a version in one language.
+type Language struct {
+	Name, Address string
+	Pages         int64
+}
+
+// MatrixRow is one page with its version in each of the columns.
+type MatrixRow struct {
+	URL     string
+	Cells   []MatrixCell
+	Further int // versions in languages without a column
+}
+
+// MatrixCell is one declared version: self, answered, unheard or unlisted; "" for none.
+type MatrixCell struct{ Verdict, URL string }

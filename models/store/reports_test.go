@@ -26,6 +26,9 @@ func reported(t *testing.T, dsn string) *storetest.Fixture {
 		}
 		rows = append(rows, page)
 	}
+	rows[0].Extensions = []byte(`{"alternates":[{"hreflang":"DE","href":"a"},{"hreflang":"de","href":"b"},{"hreflang":"x-default","href":"a"}],"images":[{"loc":"i"}]}`)
+	rows[1].Extensions = []byte(`{"alternates":[{"hreflang":"de","href":"a"}]}`)
+	rows[2].Extensions = []byte(`{"images":[{"loc":"\"alternates\":"}]}`)
 	bad := models.Finding{Code: "bare-ampersand", Severity: models.SeverityWarning, Text: "first"}
 	run := f.Begin()
 	f.SaveDocument(run, 1, models.VerdictComplete, bad, bad, bad)
@@ -75,6 +78,13 @@ func reportsOn(t *testing.T, dsn string) {
 	}
 	if diff := cmp.Diff(models.LastmodCounts{None: 1, At: []int64{1, 0, 2}}, counts); diff != "" {
 		t.Errorf("lastmods (-want +got):\n%s", diff)
+	}
+	languages, err := f.Store.LanguageCounts(ctx, f.Site.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]models.LanguageCount{{Language: "", Pages: 2}, {Language: "de", Pages: 2}, {Language: "x-default", Pages: 1}}, languages); diff != "" {
+		t.Errorf("languages (-want +got):\n%s", diff)
 	}
 	empty := storetest.NewSite(t, f.Store, "empty.example")
 	if counts, err = f.Store.LastmodCounts(ctx, empty.Site.ID, []time.Time{day(0)}); err != nil || counts.None != 0 || counts.At[1] != 0 {
