@@ -48,6 +48,9 @@ func (j *judging) audit(ctx context.Context) error {
 	looked := j.informed || j.ev.Reading == canonical.ReadingGone && j.step.Next.Failures.Confirmed()
 	for _, t := range canonical.Follow(before, found, looked, j.at) {
 		old := rows[t.Finding.ID()]
+		if !j.l.listed && canonical.OfListing(t.Finding.Code) && t.State != "new" {
+			t.State = "fixed"
+		}
 		if old != nil && (old.State == t.State && old.LastSeen.Equal(t.LastSeen) || j.again && old.State != "fixed" && t.State != "fixed") {
 			continue // a new judgement of the same look confirms nothing
 		}

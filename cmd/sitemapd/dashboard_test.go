@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sitemapd/sitemapd/config"
@@ -105,5 +110,40 @@ func TestDashboard_AdvisesOnEveryFindingOnPages(t *testing.T) {
 		if !ok || meaning == "" || advice == "" || source == "" || !shared && !strings.HasSuffix(source, k.Report) {
 			t.Errorf("%s: %q %q %q %v", k.Code, meaning, advice, source, ok)
 		}
+	}
+}
+
+// The report's CSV has the columns of its NDJSON, in the catalogue's order.
+func TestReport_HasTheSameColumnsInEveryFormat(t *testing.T) {
+	t.Parallel()
+	x, origin := verified(t)
+	origin.Fail(sitetest.Path(origin.PostURL(origin.PublishedPosts()[0])), sitetest.NoIndex())
+	if code, _, errs := x.run(t, "verify", x.home, "--pace", "0s"); code != exitDone {
+		t.Fatalf("verify: exit %d\n%s", code, errs)
+	}
+	_, out, _ := x.run(t, "report", x.home, "-o", "csv")
+	rows, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	if diff := cmp.Diff(canonical.FindingColumns, rows[0]); diff != "" {
+		t.Errorf("columns (-catalogue +csv):\n%s", diff)
+	}
+	_, out, _ = x.run(t, "report", x.home, "-o", "ndjson")
+	var line map[string]any
+	if err := json.Unmarshal(out, &line); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for i, name := range rows[0] {
+		if text := fmt.Sprint(line[name]); name == "line" || name == "offset" || name == "confirmed" {
+			if n, _ := line[name].(float64); fmt.Sprint(int(n)) != rows[1][i] {
+				t.Errorf("%s is %s in CSV and %v in NDJSON", name, rows[1][i], line[name])
+			}
+		} else if line[name] == nil || !strings.HasSuffix(name, "_seen") && text != rows[1][i] {
+			t.Errorf("%s is %q in CSV and %q in NDJSON", name, rows[1][i], text)
+		}
+	}
+	if len(line) != len(rows[0]) {
+		t.Errorf("%d fields and %d columns", len(line), len(rows[0]))
 	}
 }

@@ -76,6 +76,12 @@ func (t *Tracked) Row() []string {
 		strconv.Itoa(t.Confirmed), t.State, k.Do}
 }
 
+// OfListing says whether a finding is about a page's place in a sitemap: one that left it cannot have the fault, whatever
+// the page answers.
+func OfListing(code string) bool {
+	return strings.HasPrefix(code, "sitemap-lists-") || code == FindingListedUndeclared
+}
+
 // Follow puts the findings of one look at a page on the page's track record.
 // A look that proves nothing (Reading.Clean is false) fixes nothing: call it
 // with looked false, and only what it found is noted.
