@@ -31,6 +31,7 @@ type Agenda struct {
 	Triggers     bool // that no run served yet
 	Expectations bool // open ones
 	Removals     bool // undecided ones
+	Keys         bool // hook secrets: its companion plugin may have a list of posts to read
 }
 
 // Root is one sitemap that a walk starts from.

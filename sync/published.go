@@ -60,7 +60,7 @@ func (p *pluginReading) proves() bool { return p.fresh && p.Complete() && p.Stea
 // published before the walk looked for it. A site is asked when it has a hook secret, which the plugin needs as well, and
 // answers where its owner switched the list on. Whatever the site does wrong is in the reading; an error is ours.
 func (r *run) readPlugin(ctx context.Context) error {
-	if r.target != nil || r.site.Home == "" {
+	if a := r.site.Agenda; r.target != nil || r.site.Home == "" || a.Known && !a.Keys {
 		return nil
 	}
 	keys, err := r.o.Store.HookKeys(ctx, r.site.ID)

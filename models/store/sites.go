@@ -156,17 +156,20 @@ type agendaRow struct {
 	HasTriggers     bool
 	HasExpectations bool
 	HasRemovals     bool
+	HasKeys         bool
 }
 
 // agendaColumns reads a site s with its agenda: each is one look into an index.
 const agendaColumns = "s.*, EXISTS (SELECT 1 FROM triggers t WHERE t.served_run = 0 AND t.site_id = s.id) AS has_triggers, " +
 	"EXISTS (SELECT 1 FROM expectations e WHERE e.site_id = s.id AND e.outcome = '" + models.OutcomeOpen + "') AS has_expectations, " +
-	"EXISTS (SELECT 1 FROM removals r WHERE r.site_id = s.id AND r.decided_run = " + open + " AND r.valid_to = " + open + ") AS has_removals"
+	"EXISTS (SELECT 1 FROM removals r WHERE r.site_id = s.id AND r.decided_run = " + open + " AND r.valid_to = " + open + ") AS has_removals, " +
+	"EXISTS (SELECT 1 FROM hook_keys k WHERE k.site_id = s.id) AS has_keys"
 
 // site leaves the agenda unknown while a run's rows are staged: what they end may be taken back.
 func (r *agendaRow) site() (models.Site, error) {
 	site, err := r.Site.site()
-	site.Agenda = models.Agenda{Known: r.Site.StagedRun == 0, Triggers: r.HasTriggers, Expectations: r.HasExpectations, Removals: r.HasRemovals}
+	site.Agenda = models.Agenda{Known: r.Site.StagedRun == 0, Triggers: r.HasTriggers, Expectations: r.HasExpectations, Removals: r.HasRemovals,
+		Keys: r.HasKeys}
 	return site, err
 }
 

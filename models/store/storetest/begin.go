@@ -20,13 +20,16 @@ func (f *Fixture) site() models.Site {
 func agenda(t *testing.T, open func() *store.Store) {
 	f := NewFixture(t, open())
 	same(t, "a new site", models.Agenda{Known: true}, f.site().Agenda)
+	_, err := f.Store.RotateHookKey(t.Context(), f.Site.ID, 0)
+	f.must(err)
+	same(t, "a site with a hook secret", models.Agenda{Known: true, Keys: true}, f.site().Agenda)
 	run := f.Begin()
 	f.SaveDocument(run, 1, models.VerdictComplete)
 	f.Stage(run, 1, nil, []models.Declaration{Page(pageA, "1")})
 	f.Finish(run)
 	id, _, err := f.Store.SaveTrigger(t.Context(), models.Trigger{SiteID: f.Site.ID, Kind: models.CauseHook})
 	f.must(err)
-	same(t, "a trigger waits", models.Agenda{Known: true, Triggers: true}, f.site().Agenda)
+	same(t, "a trigger waits", models.Agenda{Known: true, Triggers: true, Keys: true}, f.site().Agenda)
 	run = f.Begin()
 	f.must(f.Store.OpenExpectations(t.Context(), f.Lease, []models.Expectation{{SiteID: f.Site.ID, Trigger: id, Key: KeyOf(pageA), URL: pageA,
 		Kind: models.ExpectGone, OpenedAt: f.clock}}))
@@ -35,7 +38,7 @@ func agenda(t *testing.T, open func() *store.Store) {
 		t.Error("the agenda counts as known while a run is staged")
 	}
 	f.Finish(run, id)
-	same(t, "a removal is undecided", models.Agenda{Known: true, Expectations: true, Removals: true}, f.site().Agenda)
+	same(t, "a removal is undecided", models.Agenda{Known: true, Expectations: true, Removals: true, Keys: true}, f.site().Agenda)
 	due, err := f.Store.DueSites(t.Context(), f.clock)
 	if err != nil || len(due) != 0 {
 		t.Errorf("due: %+v, %v", due, err)
