@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
@@ -25,15 +22,15 @@ func (a *app) sitesCommand() *cobra.Command {
 	return cmd
 }
 
-// siteFile is one site in `sites export` and `sites apply`.
+// siteFile is what is said of a site that is added.
 type siteFile struct {
-	URL      string   `yaml:"url"`
-	Name     string   `yaml:"name,omitempty"`
-	Roots    []string `yaml:"roots,omitempty"`
-	Hosts    []string `yaml:"hosts,omitempty"`
-	Schedule string   `yaml:"schedule,omitempty"`
-	TimeZone string   `yaml:"time_zone,omitempty"`
-	Paused   bool     `yaml:"paused,omitempty"`
+	URL      string
+	Name     string
+	Roots    []string
+	Hosts    []string
+	Schedule string
+	TimeZone string
+	Paused   bool
 }
 
 func (a *app) sitesAdd() *cobra.Command {
@@ -144,118 +141,4 @@ func (a *app) sitesRemove() *cobra.Command {
 			})
 		}),
 	}
-}
-
-func (a *app) sitesExport() *cobra.Command {
-	return &cobra.Command{
-		Use:   "export",
-		Short: "All sites as YAML for `sites apply` or the configuration file",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			sites, err := s.Sites(cmd.Context())
-			if err != nil {
-				return err
-			}
-			out := struct {
-				Sites []siteFile `yaml:"sites"`
-			}{Sites: []siteFile{}}
-			for _, x := range sites {
-				f := siteFile{URL: x.Home, Name: x.Name, Hosts: x.Settings.Hosts, Schedule: x.Schedule, TimeZone: x.TimeZone, Paused: x.Paused}
-				for _, root := range x.Roots {
-					f.Roots = append(f.Roots, root.URL)
-				}
-				out.Sites = append(out.Sites, f)
-			}
-			e := yaml.NewEncoder(a.out)
-			e.SetIndent(2)
-			return e.Encode(out)
-		},
-	}
-}
-
-func (a *app) sitesApply() *cobra.Command {
-	return &cobra.Command{
-		Use:   "apply FILE",
-		Short: "Add or change sites as a YAML file says; sites that it does not name stay as they are",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := readSites(args[0])
-			if err != nil {
-				return err
-			}
-			s, err := a.open(cmd)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			out := a.printer("name", "done")
-			for _, f := range files {
-				name, done, err := a.applySite(cmd.Context(), s, f)
-				if err != nil {
-					return fmt.Errorf("site %s: %w", orDefault(f.Name, f.URL), err)
-				}
-				if err := out.row(map[string]string{"name": name, "done": done}, name, done); err != nil {
-					return err
-				}
-			}
-			return out.close()
-		},
-	}
-}
-
-func readSites(path string) ([]siteFile, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, usage("read sites: %w", err)
-	}
-	defer f.Close()
-	var in struct {
-		Sites []siteFile `yaml:"sites"`
-	}
-	d := yaml.NewDecoder(f)
-	d.KnownFields(true)
-	if err := d.Decode(&in); err != nil {
-		return nil, usage("%s: %w; want a list `sites:` with url, name, roots, hosts, schedule, time_zone, paused", path, err)
-	}
-	return in.Sites, nil
-}
-
-// applySite adds a site or brings an existing one to what f says.
-func (a *app) applySite(ctx context.Context, s *store.Store, f siteFile) (name, done string, err error) {
-	existing, err := s.FindSite(ctx, orDefault(f.Name, f.URL))
-	if errors.Is(err, models.ErrNotFound) {
-		site, err := a.newSite(ctx, f)
-		if err != nil {
-			return "", "", err
-		}
-		site, err = s.AddSite(ctx, site)
-		return site.Name, "added", err
-	}
-	if err != nil {
-		return "", "", err
-	}
-	before := fmt.Sprintf("%+v", existing)
-	if len(f.Roots) > 0 {
-		existing.Root, existing.Roots = f.Roots[0], nil
-		for _, root := range f.Roots {
-			existing.Roots = append(existing.Roots, models.Root{URL: root, Discovery: "direct_URL"})
-		}
-	}
-	existing.Schedule, existing.TimeZone = orDefault(f.Schedule, existing.Schedule), orDefault(f.TimeZone, existing.TimeZone)
-	existing.Paused, existing.Settings.Hosts = f.Paused, f.Hosts
-	if _, err := schedule.Parse(orDefault(existing.Schedule, "off"), existing.TimeZone); err != nil {
-		return "", "", models.Invalid("schedule", "", "%s", err)
-	}
-	if fmt.Sprintf("%+v", existing) == before {
-		return existing.Name, "unchanged", nil
-	}
-	// A changed schedule starts from now.
-	now := time.Now().UTC()
-	existing.NextDue = nextDue(a.config.Sync)(existing, now)
-	return existing.Name, "changed", s.SaveSite(ctx, existing)
 }
