@@ -38,11 +38,18 @@ func newPagesLab(t testing.TB, posts int) *pagesLab {
 	return l
 }
 
-func (l *pagesLab) newVerifier(o syncer.VerifierOptions) *syncer.Verifier {
+// client asks without any pause and with little patience.
+func (l *pagesLab) client() *fetch.Client {
 	l.Helper()
 	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Backoff: time.Millisecond,
 		MaxRetryAfter: time.Millisecond, PageDelay: -1, HeaderTimeout: 300 * time.Millisecond, Retries: 1})
 	l.Cleanup(client.Close)
+	return client
+}
+
+func (l *pagesLab) newVerifier(o syncer.VerifierOptions) *syncer.Verifier {
+	l.Helper()
+	client := l.client()
 	o.Engine, o.Web, o.Now, o.Delay, o.Rest = l.engine, client, l.clock.now, -1, time.Millisecond
 	if o.Store == nil {
 		o.Store = l.store

@@ -56,8 +56,8 @@ type Due struct {
 func NextLook(w Watch, now time.Time) Due {
 	due := Due{}
 	propose := func(at time.Time, reason string) {
-		if !at.IsZero() && (due.At.IsZero() || at.Before(due.At)) {
-			due = Due{at, reason}
+		if d := (Due{at, reason}); !at.IsZero() && (due.At.IsZero() || d.before(due, now)) {
+			due = d
 		}
 	}
 	if w.LastLook.IsZero() {
@@ -72,6 +72,9 @@ func NextLook(w Watch, now time.Time) Due {
 		propose(after(w.TroubleSince, trouble, w.LastLook), "trouble")
 	}
 	propose(after(w.Removed, removedOffsets, w.LastLook), "removed")
+	if w.Failures.Count == 0 && w.RetryAfter.After(w.LastLook) { // maintenance, which is no failure yet
+		propose(w.RetryAfter, "failure")
+	}
 	switch {
 	case w.LastLook.IsZero():
 	case w.Failures.Count > 0:
@@ -93,6 +96,22 @@ func NextLook(w Watch, now time.Time) Due {
 		due.At = w.RetryAfter
 	}
 	return due
+}
+
+// urgency is the order of work on looks that are due at the same time, as callers class them.
+var urgency = map[string]int{"published": 0, "listed": 1, "target": 2, "removed": 2, "trouble": 2, "first": 3, "failure": 4, "clock": 4}
+
+// soon is how far ahead a look may be to count as due: it is within what an event's first look waits.
+const soon = 15 * time.Minute
+
+// before says whether a look is the one to make. Of those that are due the most urgent is: a page whose turn by the clock
+// is overdue must not wait in the clock's queue when a hook names it. Else it is the first.
+func (d Due) before(other Due, now time.Time) bool {
+	limit := now.Add(soon)
+	if !d.At.After(limit) && !other.At.After(limit) && urgency[d.Reason] != urgency[other.Reason] {
+		return urgency[d.Reason] < urgency[other.Reason]
+	}
+	return d.At.Before(other.At)
 }
 
 func (w Watch) interval() time.Duration {

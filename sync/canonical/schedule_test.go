@@ -41,6 +41,11 @@ func TestNextLook_EventsBeforeTheClock(t *testing.T) {
 		{"failed eight times", canonical.Watch{LastLook: last, Failures: fails(8)}, "failure", d, d},
 		{"failed for weeks", canonical.Watch{LastLook: last, Failures: fails(20)}, "failure", 7 * d, 7 * d},
 		{"failed, then published", canonical.Watch{LastLook: last, Failures: fails(8), Published: now}, "published", h + time.Minute, h + time.Minute},
+		{"maintenance", canonical.Watch{LastLook: last, RetryAfter: last.Add(3 * h)}, "failure", 3 * h, 3 * h},
+		{"overdue by the clock, then published", canonical.Watch{LastLook: last.Add(-9 * d), Published: now}, "published", 9*d + h + time.Minute, 9*d + h + time.Minute},
+		{"overdue by the clock, then lastmod moved", canonical.Watch{LastLook: last.Add(-9 * d), Listed: now}, "listed", 9*d + h + 5*time.Minute, 9*d + h + 15*time.Minute},
+		{"lastmod moved a day ago, then published", canonical.Watch{LastLook: last.Add(-9 * d), Listed: last.Add(-d), Published: now}, "published", 9*d + h + time.Minute, 9*d + h + time.Minute},
+		{"in trouble, then published", canonical.Watch{LastLook: last.Add(-9 * d), TroubleSince: last.Add(-9 * d), Published: now}, "published", 9*d + h + time.Minute, 9*d + h + time.Minute},
 		{"told to wait", canonical.Watch{LastLook: last, Failures: fails(1), RetryAfter: last.Add(3 * h)}, "failure", 3 * h, 3 * h},
 		{"target on another site", canonical.Watch{LastLook: last, TargetChanged: now, CrossDomain: true}, "target", 7 * d, 7 * d},
 	} {
