@@ -4,6 +4,7 @@
 #   scripts/bench.sh          everything
 #   scripts/bench.sh sync     whole runs on SQLite and MariaDB: first, without changes, 1 % changed
 #   scripts/bench.sh reader   the sitemap reader against other parsers
+#   scripts/bench.sh head     what is read of a page against html.Parse and goquery, on one page in one run
 #
 # Environment: BENCH_URLS (1000000; 100000 takes about a minute), BENCH_PER_FILE (2000), BENCH_ROUNDS (3; figures are
 # medians). Without a MariaDB server SQLite alone is measured. Exit code 0 when it ran, whatever the figures say.
@@ -37,12 +38,36 @@ bench_sync() {
 
 bench_reader() { scripts/bench-reader/run.sh; }
 
+# The comparison is a module of its own, so that the product needs no goquery.
+bench_head() {
+  local out=$SD_TMP/head.txt
+  machine
+  (cd sync/canonical/goquerybench && go test -run '^$' -bench . -count "${BENCH_ROUNDS:-5}" .) >"$out" || { cat "$out"; return 1; }
+  awk '/^Benchmark/ {
+      name = substr($1, index($1, "/") + 1); sub(/-[0-9]+$/, "", name); gsub(/_/, " ", name)
+      if (!(name in n)) order[++names] = name
+      value[name, ++n[name]] = $3; bytes[name] = $5
+    }
+    END {
+      for (k = 1; k <= names; k++) {
+        name = order[k]; m = n[name]
+        for (i = 1; i <= m; i++) v[i] = value[name, i] + 0
+        for (i = 2; i <= m; i++) for (j = i; j > 1 && v[j] < v[j - 1]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+        median = v[int((m + 1) / 2)]
+        if (k == 1) base = median
+        printf "%-22s %10.1f us %10d bytes %8.1fx\n", name, median / 1000, bytes[name], median / base
+      }
+    }' "$out"
+}
+
 case "${1:-all}" in
 sync) bench_sync ;;
 reader) bench_reader ;;
+head) bench_head ;;
 all)
   bench_reader
+  bench_head
   bench_sync
   ;;
-*) say "bench.sh [all|sync|reader]"; exit 2 ;;
+*) say "bench.sh [all|sync|reader|head]"; exit 2 ;;
 esac
