@@ -36,6 +36,8 @@ func (s *Server) routes() error {
 
 	e.GET("/feeds/:file", s.feed, feedToken, s.authenticate, tagged, s.require(ScopeRead))
 
+	e.GET("/badges/:site/:file", s.badge, s.authenticate)
+
 	api := e.Group(apiPrefix)
 	s.api = newAPI(e, api, s.deps.Version)
 	s.siteRoutes()

@@ -118,7 +118,8 @@ Exit codes: 0 done · 1 failure of ours or the database · 2 wrong use or config
 	})
 	root.AddCommand(a.syncCommand(), a.checkCommand(), a.probeCommand(), a.sitesCommand(), a.urlsCommand(), a.exportCommand(), a.changesCommand(), a.diffCommand(), a.pruneCommand(),
 		a.historyCommand(), a.runsCommand(), a.verifyCommand(), a.canonicalCommand(), a.reportCommand(), a.documentsCommand(), a.findingsCommand(), a.heldCommand(), a.serveCommand(), a.demoCommand(),
-		a.migrateCommand(), a.configCommand(), a.hookCommand(), a.webhookCommand(), a.alertCommand(), a.digestCommand(), a.tokenCommand(), a.healthcheckCommand(), a.versionCommand())
+		a.migrateCommand(), a.configCommand(), a.hookCommand(), a.webhookCommand(), a.alertCommand(), a.digestCommand(), a.tokenCommand(), a.healthcheckCommand(), a.versionCommand(), a.manCommand())
+	a.complete(root)
 	wrapUsage(root)
 	return root
 }
