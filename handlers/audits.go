@@ -128,7 +128,7 @@ func (s *Server) audited(ctx context.Context, in SiteInput) (models.Site, error)
 }
 
 // verifiedKept is how long the counts of a site are shown before they are counted anew: they read a row for each page.
-const verifiedKept = 20 * time.Second
+const verifiedKept = 2 * time.Minute
 
 // verification gives the last counts, which say of when they are; the first time it waits for them.
 func (s *Server) verification(ctx context.Context, site models.Site) (models.Verification, error) {

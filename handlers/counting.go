@@ -8,7 +8,7 @@ import (
 
 // Bounds of counts that read a row for each page.
 const (
-	countingWait  = 150 * time.Millisecond // for the first answer, before a page is shown without it
+	countingWait  = 80 * time.Millisecond // for the first answer, before a page is shown without it
 	countingLimit = 2 * time.Minute
 )
 

@@ -164,7 +164,7 @@ func orNil(text string) any {
 }
 
 const (
-	heldShown   = 100
+	heldShown   = 200
 	heldCounted = 50_000 // more are not counted one by one
 )
 

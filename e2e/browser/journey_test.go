@@ -3,6 +3,7 @@ package browser_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -71,7 +72,10 @@ func journey(t *testing.T, scripts bool) {
 	}
 
 	inventory(t, b, scripts)
+	segment(b)
+	compare(b)
 	held(t, b, site.PublishedPosts(), site.Trash)
+	replay(t, b, site.PostURL(site.PublishedPosts()[0]))
 	if scripts {
 		keys(b)
 	}
@@ -122,6 +126,52 @@ func inventory(t *testing.T, b *tab, scripts bool) {
 	if scripts && !strings.HasSuffix(utc, "UTC") {
 		t.Errorf("UTC on hover: %q", utc)
 	}
+}
+
+// segment keeps a filter under a name, uses it elsewhere and forgets it.
+func segment(b *tab) {
+	b.t.Helper()
+	b.open("/sites/1/urls?contains=category&state=all")
+	b.do(chromedp.SendKeys(`form[action="/sites/1/segments"] input[name=name]`, "the categories"), chromedp.Click(`form[action="/sites/1/segments"] button`))
+	b.seesText("The segment is a filter of inventory")
+	b.sees("the segment among the others, chosen", `[...document.querySelectorAll('.segments .chosen')].some((c) => c.innerText.includes('the categories'))`)
+	b.sees("its pages alone", `[...document.querySelectorAll('tbody tr td.url:first-child')].length > 0 && [...document.querySelectorAll('tbody tr td.url:first-child')].every((c) => c.innerText.includes('category'))`)
+	b.open("/sites/1/changes?segment=the+categories")
+	b.sees("changes of the segment", `document.querySelector('select[name=segment]').value === 'the categories' && document.querySelector('a[href*="feeds/1.atom?segment="]') !== null`)
+	b.open("/sites/1/urls?segment=the+categories")
+	if eval[bool](b, `document.querySelector('.filterbox').open === false`) {
+		b.do(chromedp.Click(`.filterbox summary`))
+	}
+	b.do(chromedp.Click(`form[action^="/sites/1/segments/"] button`))
+	b.seesText("The segment is forgotten")
+}
+
+// compare looks at what differs between the first run and now.
+func compare(b *tab) {
+	b.t.Helper()
+	b.open("/sites/1/changes")
+	b.do(chromedp.Click(`a[href="/sites/1/compare"]`))
+	b.seesText("Choose two moments above")
+	b.do(chromedp.SendKeys(`main input[name=from]`, "1"), chromedp.Click(`main form.filter button`))
+	b.sees("a comparison", `location.search.includes('from=1') && document.querySelector('main .empty, main tbody') !== null && document.querySelector('[role=alert]') === null`)
+}
+
+// replay sends what arrived at the hook once more.
+func replay(t *testing.T, b *tab, page string) {
+	t.Helper()
+	var key struct {
+		TokenURL string `json:"token_url"`
+	}
+	decode(t, post(t, b.base+"/api/v1/sites/1/hook-keys", nil), &key)
+	r, err := http.PostForm(b.base+strings.TrimPrefix(key.TokenURL, b.base), url.Values{"post_url": {page}, "hook": {"publish_post"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	b.open("/sites/1/deliveries")
+	b.sees("the delivery", `document.querySelector('form[action$="/replay"] button') !== null`)
+	b.do(chromedp.Click(`form[action$="/replay"] button`))
+	b.seesText("Stored once more")
 }
 
 // held takes most of the site down and decides on it.

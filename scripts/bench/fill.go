@@ -40,6 +40,7 @@ type filler struct {
 	pages   int
 	now     time.Time
 	rng     *rand.Rand
+	served  []int64 // triggers that the next run serves
 }
 
 func (f *filler) url(document int32, i int) string {
@@ -96,7 +97,7 @@ func (f *filler) finish(run models.Run, counts models.Counts) error {
 	run.FinishedAt, run.Verdict, run.Counts = &at, models.VerdictComplete, counts
 	run.Documents = models.RunDocuments{Read: int64(f.documents()) + 1, Unchanged: int64(f.documents())}
 	run.Counts.Live, run.Baseline = int64(f.pages), run.ID == 1
-	return f.store.Finish(f.ctx, f.lease, run, nil, nil)
+	return f.store.Finish(f.ctx, f.lease, run, f.served, nil)
 }
 
 func (f *filler) saveDocument(run models.Run, n int32, verdict models.Verdict) error {
@@ -251,6 +252,7 @@ func (f *filler) inbox() error {
 			if err != nil {
 				return err
 			}
+			f.served = append(f.served, d.Trigger)
 			met := at.Add(time.Duration(5+f.rng.IntN(300)) * time.Second)
 			expected = append(expected, models.Expectation{SiteID: f.site.ID, Trigger: d.Trigger, Key: models.Key(u.Key()), URL: link, Kind: models.ExpectChanged,
 				OpenedAt: at, OpenedRun: 2, Checks: 1, Outcome: models.OutcomeMet, DecidedRun: 3, DecidedAt: &met})
@@ -259,7 +261,14 @@ func (f *filler) inbox() error {
 			return err
 		}
 	}
-	return f.store.SaveExpectations(f.ctx, f.lease, expected)
+	if err := f.store.SaveExpectations(f.ctx, f.lease, expected); err != nil {
+		return err
+	}
+	run, err := f.begin(f.now)
+	if err != nil {
+		return err
+	}
+	return f.finish(run, models.Counts{Held: heldPages, Stale: int64(5 * f.perFile)})
 }
 
 // fill makes one database: the large site and the small ones beside it.
