@@ -14,6 +14,7 @@ import (
 // changeStore is what the API needs of the change feed, and of the comparison of two moments.
 type changeStore interface {
 	Diff(ctx context.Context, siteID int64, filter models.DiffFilter, fn func(*models.Change) error) error
+	DiffWithin(ctx context.Context, siteID int64, filter models.DiffFilter, budget time.Duration, fn func(*models.Change) error) (string, error)
 	Changes(ctx context.Context, siteID int64, filter models.ChangeFilter, fn func(*models.Change) error) error
 	// ChangesWithin stops looking after a time and gives the cursor at which to look on, "" for the end.
 	ChangesWithin(ctx context.Context, siteID int64, filter models.ChangeFilter, budget time.Duration, fn func(*models.Change) error) (string, error)

@@ -76,6 +76,7 @@ func (s *Server) compare(c echo.Context, page *web.Compare) error {
 		return err
 	}
 	page.Changes, page.Next = read.Items, nextPath(c, read.NextPageToken)
+	page.Short = page.Next != "" && len(page.Changes) < rowsOnPage
 	return nil
 }
 

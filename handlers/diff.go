@@ -52,7 +52,7 @@ func (s *Server) diffPage(ctx context.Context, siteID int64, f models.DiffFilter
 		return out, err
 	}
 	f.After, f.Limit = at.Cursor, size+1
-	err = s.deps.Changes.Diff(ctx, siteID, f, func(c *models.Change) error {
+	next, err := s.deps.Changes.DiffWithin(ctx, siteID, f, readingTime, func(c *models.Change) error {
 		out.Items = append(out.Items, *c)
 		return nil
 	})
@@ -64,7 +64,10 @@ func (s *Server) diffPage(ctx context.Context, siteID int64, f models.DiffFilter
 	}
 	if len(out.Items) > size {
 		out.Items = out.Items[:size]
-		out.NextPageToken = encodePosition(position{Filter: hash, Cursor: out.Items[size-1].Cursor})
+		next = out.Items[size-1].Cursor
+	}
+	if next != "" {
+		out.NextPageToken = encodePosition(position{Filter: hash, Cursor: next})
 	}
 	return out, nil
 }

@@ -133,6 +133,10 @@ func (s *store) Changes(_ context.Context, siteID int64, f models.ChangeFilter, 
 	return s.ChangesFunc(siteID, f, fn)
 }
 
+func (s *store) DiffWithin(ctx context.Context, siteID int64, f models.DiffFilter, _ time.Duration, fn func(*models.Change) error) (string, error) {
+	return "", s.Diff(ctx, siteID, f, fn)
+}
+
 func (s *store) Diff(_ context.Context, siteID int64, f models.DiffFilter, fn func(*models.Change) error) error {
 	if s.DiffFunc == nil {
 		return nil

@@ -186,6 +186,7 @@ type Compare struct {
 	Kinds    []Choice
 	Changes  []models.Change
 	Next     string
+	Short    bool // the looking ended for its time: the next page goes on with it
 	CSV      string
 }
 

@@ -54,6 +54,9 @@ type differ struct {
 	after     *diffCursor
 	given     int
 	at        time.Time
+	deadline  time.Time // of a reading that may take only so long
+	came      *diffCursor
+	written   map[int32]bool // documents whose rows a run between the moments wrote
 	fn        func(*models.Change) error
 }
 
@@ -61,12 +64,22 @@ type differ struct {
 // and moved, changed with its fields, and pages whose state differs: pending, held, stale, fresh. What happened and was
 // undone in between is not told; the change feed tells it.
 func (s *Store) Diff(ctx context.Context, siteID int64, filter models.DiffFilter, fn func(*models.Change) error) error {
+	_, err := s.DiffWithin(ctx, siteID, filter, 0, fn)
+	return err
+}
+
+// DiffWithin is Diff for somebody who waits: where little of what differs is wanted it stops looking after the budget (0:
+// never) and gives the cursor at which to look on, "" when it came to the end or to the filter's limit. It always gets further.
+func (s *Store) DiffWithin(ctx context.Context, siteID int64, filter models.DiffFilter, budget time.Duration, fn func(*models.Change) error) (string, error) {
 	d := &differ{filter: filter, fn: fn, touched: map[int32][]models.Key{}, migrated: map[models.Key]models.Key{}}
+	if budget > 0 {
+		d.deadline = time.Now().Add(budget)
+	}
 	from, to := filter.From, filter.To
 	if filter.After != "" {
 		c, err := parseDiffCursor(filter.After)
 		if err != nil {
-			return err
+			return "", err
 		}
 		d.after, to = &c, models.AsOf{Run: c.to}
 		if from = (models.AsOf{Run: c.from}); c.from == 0 {
@@ -74,28 +87,41 @@ func (s *Store) Diff(ctx context.Context, siteID int64, filter models.DiffFilter
 		}
 	}
 	if from.IsZero() {
-		return models.Invalid("from", "a run's number or a time", "the earlier moment is missing")
+		return "", models.Invalid("from", "a run's number or a time", "the earlier moment is missing")
 	}
 	var err error
 	if d.from, err = s.at(ctx, siteID, from); err != nil {
-		return fmt.Errorf("compare: %w", named("from", err))
+		return "", fmt.Errorf("compare: %w", named("from", err))
 	}
 	if d.to, err = s.at(ctx, siteID, to); err != nil {
-		return fmt.Errorf("compare: %w", named("to", err))
+		return "", fmt.Errorf("compare: %w", named("to", err))
 	}
 	if d.from.run > d.to.run {
-		return models.Invalid("from", "swap the two", "run %d is after run %d", d.from.run, d.to.run)
+		return "", models.Invalid("from", "swap the two", "run %d is after run %d", d.from.run, d.to.run)
 	}
 	if d.from.run == d.to.run {
-		return nil
+		return "", nil
 	}
 	if err := s.indexPages(ctx, siteID); err != nil {
-		return err
+		return "", err
 	}
 	if err := d.read(ctx); err != nil && !errors.Is(err, errEnough) {
-		return fmt.Errorf("compare runs %d and %d of site %d: %w", d.from.run, d.to.run, siteID, err)
+		return "", fmt.Errorf("compare runs %d and %d of site %d: %w", d.from.run, d.to.run, siteID, err)
 	}
-	return nil
+	if d.came != nil {
+		return d.came.String(), nil
+	}
+	return "", nil
+}
+
+// late ends a reading that has used up its time; key is how far it came in a document.
+func (d *differ) late(document int32, key models.Key) error {
+	at := diffCursor{d.from.run, d.to.run, document, key, 0}
+	if d.deadline.IsZero() || d.after != nil && *d.after == at || time.Now().Before(d.deadline) {
+		return nil // the place where it began would be no progress
+	}
+	d.came = &at
+	return errEnough
 }
 
 // named says which of several moments is pruned.
@@ -126,6 +152,9 @@ func (d *differ) read(ctx context.Context) error {
 	if err := d.readCases(ctx); err != nil {
 		return err
 	}
+	if err := d.readWritten(ctx); err != nil {
+		return err
+	}
 	skip := d.after != nil
 	for _, number := range order {
 		if skip = skip && number != d.after.document; skip {
@@ -134,6 +163,24 @@ func (d *differ) read(ctx context.Context) error {
 		if err := d.document(ctx, number); err != nil {
 			return fmt.Errorf("document %d: %w", number, err)
 		}
+		if err := d.late(number, lastKey); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readWritten notes which documents may have other rows: most of a large site's have the same at both moments.
+func (d *differ) readWritten(ctx context.Context) error {
+	var numbers []int32
+	err := d.store().reads.WithContext(ctx).Raw("SELECT DISTINCT document FROM touched WHERE site_id = ? AND run > ? AND run <= ?", d.from.site.ID, d.from.run, d.to.run).
+		Scan(&numbers).Error
+	if err != nil {
+		return fmt.Errorf("read documents: %w", err)
+	}
+	d.written = make(map[int32]bool, len(numbers))
+	for _, number := range numbers {
+		d.written[number] = true
 	}
 	return nil
 }
@@ -179,6 +226,9 @@ func (d *differ) document(ctx context.Context, number int32) error {
 		after = preceding(d.after.key)
 	}
 	touched := d.touched[number]
+	if !d.written[number] && len(touched) == 0 {
+		return nil
+	}
 	for {
 		var keys []models.Key
 		rows, err := d.store().query(ctx, "SELECT DISTINCT d.url_key, 0 FROM declarations d WHERE d.site_id = ? AND d.document = ? AND d.role = 0 AND "+where+
@@ -206,6 +256,9 @@ func (d *differ) document(ctx context.Context, number int32) error {
 			return nil
 		}
 		after = keys[len(keys)-1]
+		if err := d.late(number, after); err != nil {
+			return err
+		}
 	}
 }
 

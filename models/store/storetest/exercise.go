@@ -50,6 +50,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Changes_AreThoseOfASegment", narrowed},
 		{"Pages_AreReadInTurns", within},
 		{"Changes_AreReadInTurns", changesWithin},
+		{"Diff_IsReadInTurns", diffWithin},
 		{"Removals_HeldOnesAreReadInParts", heldInParts},
 		{"Segments_BelongToASiteOrToAll", segments},
 		{"Diffs_CompareTwoMoments", diffs},

@@ -141,6 +141,47 @@ func changesWithin(t *testing.T, open func() *store.Store) {
 	}
 }
 
+func diffWithin(t *testing.T, open func() *store.Store) {
+	f := lists(t, open())
+	for name, filter := range map[string]models.DiffFilter{
+		"all": {From: models.AsOf{Run: 1}}, "between": {From: models.AsOf{Run: 2}}, "kind": {From: models.AsOf{Run: 1}, Kinds: []string{models.KindHeld}},
+		"nothing": {From: models.AsOf{Run: 1}, Kinds: []string{models.KindMoved}},
+	} {
+		want, got, turns := []models.Change{}, []models.Change{}, 0
+		f.must(f.Store.Diff(t.Context(), f.Site.ID, filter, func(c *models.Change) error {
+			want = append(want, *c)
+			return nil
+		}))
+		if len(want) == 0 && name != "nothing" {
+			t.Errorf("%s: nothing is different", name)
+		}
+		filter.Limit = 5
+		for {
+			n := 0
+			next, err := f.Store.DiffWithin(t.Context(), f.Site.ID, filter, time.Nanosecond, func(c *models.Change) error {
+				got = append(got, *c)
+				filter.After = c.Cursor
+				n++
+				return nil
+			})
+			f.must(err)
+			if turns++; turns > 1000 {
+				t.Fatalf("%s: no end", name)
+			}
+			if next == "" && n < filter.Limit {
+				break
+			}
+			if next != "" {
+				filter.After = next
+			}
+		}
+		same(t, name, told(want), told(got))
+		if turns < 3 {
+			t.Errorf("%s: the budget ends no reading", name)
+		}
+	}
+}
+
 func heldInParts(t *testing.T, open func() *store.Store) {
 	f := lists(t, open())
 	ctx := t.Context()
