@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -173,93 +172,10 @@ func (r *changeReader) caseKind(c *removalRow, before string) string {
 	return ""
 }
 
-// turned gives the pages that became stale or fresh because their document did. Pages with an undecided removal are
-// pending whatever their document is, and pages that the run wrote anew have said so themselves.
-func (r *changeReader) turned(ctx context.Context, document int32) error {
-	if !r.wants(models.KindStale, models.KindFresh) {
-		return nil
-	}
-	was, is, err := r.turn(ctx, document)
-	if err != nil || was == nil || is == nil || was.Good() == is.Good() {
-		return err
-	}
-	kind, reason := models.KindFresh, ""
-	if !is.Good() {
-		kind, reason = models.KindStale, is.Reason
-	}
-	m := &moment{store: r.store, site: r.site, run: r.run}
-	undecided, err := m.cases(ctx)
-	if err != nil {
-		return err
-	}
-	before, err := m.with(r.was).cases(ctx)
-	if err != nil {
-		return err
-	}
-	after := r.from(sectionDocuments, document)
-	for {
-		var rows []models.Declaration
-		var keys []models.Key
-		err := r.store.declarations(ctx, "d.site_id = ? AND d.document = ? AND d.url_key > ? AND d.from_run <= "+strconv.FormatInt(r.was, 10)+
-			" AND d.to_run > "+strconv.FormatInt(r.was, 10)+" AND d.role = 0 ORDER BY d.url_key LIMIT "+strconv.Itoa(portion),
-			[]any{r.site.ID, document, after[:]}, func(d *models.Declaration) error {
-				rows, keys = append(rows, *d), append(keys, d.Key)
-				return nil
-			})
-		if err != nil {
-			return err
-		}
-		held, err := undecided.of(ctx, keys)
-		if err != nil {
-			return err
-		}
-		ended, err := before.of(ctx, keys)
-		if err != nil {
-			return err
-		}
-		for i := range rows {
-			if r.caseSpeaks(of(document, ended[keys[i]]), of(document, held[keys[i]]), kind) || rows[i].ToRun == r.run {
-				continue
-			}
-			if err := r.emit(sectionDocuments, document, keys[i], models.Change{Kind: kind, URL: rows[i].URL, Reason: reason}); err != nil {
-				return err
-			}
-		}
-		if len(rows) < portion {
-			return nil
-		}
-		after = keys[len(keys)-1]
-		if err := r.late(sectionDocuments, document, after); err != nil {
-			return err
-		}
-	}
-}
-
 // of gives a case when it is about a page's listing in a document.
 func of(document int32, c *removalRow) *removalRow {
 	if c == nil || c.Document != document {
 		return nil
 	}
 	return c
-}
-
-// caseSpeaks tells whether an undecided case, and not the document, is what a page's state follows: was at the run before,
-// is at this one. What a person rejected before this run follows its document; what somebody rules later changes no line.
-// A page that was pending and is back has been said to be restored, which is fresh enough.
-func (r *changeReader) caseSpeaks(was, is *removalRow, kind string) bool {
-	if was == nil {
-		return is != nil
-	}
-	return was.stageAt(r.was) != models.StageRejected && (is != nil || kind == models.KindFresh)
-}
-
-// turn gives a document's versions before and at the run; nil when the run wrote none.
-func (r *changeReader) turn(ctx context.Context, document int32) (was, is *models.Document, err error) {
-	list, err := r.store.versions(ctx, "SELECT "+versionColumns+` FROM document_versions v
-		JOIN documents d ON d.site_id = v.site_id AND d.document = v.document
-		WHERE v.site_id = ? AND v.document = ? AND (v.from_run = ? OR v.to_run = ?) ORDER BY v.from_run`, r.site.ID, document, r.run, r.run)
-	if err != nil || len(list) != 2 {
-		return nil, nil, err
-	}
-	return &list[0], &list[1], nil
 }

@@ -19,6 +19,7 @@ const (
 	sectionDeclarations = 1 // by document and page: added, changed, moved, removed, restored
 	sectionCases        = 2 // by page: pending, held, restored
 	sectionDocuments    = 3 // by document and page: stale, fresh
+	sectionRulings      = 4 // by page: what a person decided since the run before
 )
 
 // changeCursor names a change's place in a site's feed. Nothing is stored for it: the feed is derived from the rows'
@@ -73,6 +74,8 @@ type changeReader struct {
 	fn       func(*models.Change) error
 	run, was int64 // the run, and the last moment before it
 	at       time.Time
+	turns    *turns
+	ruled    int64        // run at which a person ruled on removals since the run before, 0 for none
 	shift    int64        // microseconds by which every lastmod of the document moved in the run
 	migrated []models.Key // pages that took the place of migrated ones in this run, ascending
 	deadline time.Time    // of a reading that may take only so long
@@ -171,7 +174,8 @@ func (r *changeReader) runs(ctx context.Context, from, to int64) ([]runRow, erro
 	var runs []runRow
 	err := r.store.reads.WithContext(ctx).Select("run", "finished_at").Where("site_id = ? AND run >= ? AND run <= ? AND "+finished, r.site.ID, from, to).
 		Where(`(run IN (SELECT run FROM touched WHERE site_id = ? AND run >= ? AND run <= ?)
-			OR run IN (SELECT valid_from FROM removals WHERE site_id = ? AND valid_from >= ? AND valid_from <= ?))`, r.site.ID, from, to, r.site.ID, from, to).
+			OR run IN (SELECT valid_from FROM removals WHERE site_id = ? AND valid_from >= ? AND valid_from <= ?)
+			OR run IN (`+afterRulings+"))", r.site.ID, from, to, r.site.ID, from, to, r.site.ID).
 		Order("run").Limit(portion).Find(&runs).Error
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
@@ -193,6 +197,9 @@ func (r *changeReader) changes(ctx context.Context, run runRow) error {
 	if err := r.readMigrated(ctx); err != nil {
 		return err
 	}
+	if err := r.readRuled(ctx); err != nil {
+		return err
+	}
 	if r.after.section <= sectionDeclarations {
 		for _, document := range documents {
 			if r.after.section == sectionDeclarations && document < r.after.document {
@@ -212,7 +219,7 @@ func (r *changeReader) changes(ctx context.Context, run runRow) error {
 		}
 	}
 	for _, document := range documents {
-		if r.after.section == sectionDocuments && document < r.after.document {
+		if r.after.section > sectionDocuments || r.after.section == sectionDocuments && document < r.after.document {
 			continue
 		}
 		if err := r.turned(ctx, document); err != nil {
@@ -222,7 +229,10 @@ func (r *changeReader) changes(ctx context.Context, run runRow) error {
 			return err
 		}
 	}
-	return r.late(sectionDocuments, math.MaxInt32, lastKey)
+	if err := r.rulings(ctx); err != nil {
+		return err
+	}
+	return r.late(sectionRulings, math.MaxInt32, lastKey)
 }
 
 func (r *changeReader) wants(kinds ...string) bool {

@@ -277,6 +277,11 @@ func (s *Store) rule(ctx context.Context, siteID int64, keys []models.Key, rulin
 		if err != nil {
 			return err
 		}
+		if n > 0 {
+			if err := noteRuling(tx, siteID, site.CurrentRun); err != nil {
+				return err
+			}
+		}
 		change := -listed
 		if ruling == rejected {
 			change = n

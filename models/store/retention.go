@@ -62,8 +62,9 @@ const feedRuns = 200
 func (s *Store) lastChange(ctx context.Context, siteID, run int64, known horizon) (changeCursor, error) {
 	var runs []int64
 	err := s.reads.WithContext(ctx).Raw(`SELECT run FROM touched WHERE site_id = ? AND run <= ? AND run > ?
-		UNION SELECT valid_from FROM removals WHERE site_id = ? AND valid_from <= ? AND valid_from > ? ORDER BY 1 DESC LIMIT ?`,
-		siteID, run, known.keptFrom, siteID, run, known.keptFrom, feedRuns).Scan(&runs).Error
+		UNION SELECT valid_from FROM removals WHERE site_id = ? AND valid_from <= ? AND valid_from > ?
+		UNION SELECT run FROM runs WHERE site_id = ? AND run <= ? AND run > ? AND run IN (`+afterRulings+") ORDER BY 1 DESC LIMIT ?",
+		siteID, run, known.keptFrom, siteID, run, known.keptFrom, siteID, run, known.keptFrom, siteID, feedRuns).Scan(&runs).Error
 	if err != nil {
 		return changeCursor{}, fmt.Errorf("read runs: %w", err)
 	}
@@ -83,7 +84,7 @@ func (s *Store) lastChange(ctx context.Context, siteID, run int64, known horizon
 	if len(runs) < feedRuns {
 		return known.feedAfter, nil
 	}
-	return changeCursor{run: run, section: sectionDocuments + 1}, nil
+	return changeCursor{run: run, section: sectionRulings + 1}, nil
 }
 
 // begin says where the feed begins for a reader, who may have asked for what is pruned.

@@ -59,6 +59,31 @@ func (x *world) changes(before, now *snapshot, feed []models.Change) error {
 			return fmt.Errorf("the feed does not say %s of %s, which was\n%s\nand is\n%s", s.kind, s.url, before.lines[s.url], now.lines[s.url])
 		}
 	}
+	clear(x.past.ruled)
+	return x.followed(now, feed)
+}
+
+// followed keeps what a consumer has who knows nothing but the feed, and holds it against the inventory.
+func (x *world) followed(now *snapshot, feed []models.Change) error {
+	kinds := map[string]models.State{models.KindAdded: models.StateLive, models.KindRestored: models.StateLive, models.KindFresh: models.StateLive,
+		models.KindStale: models.StateStale, models.KindPending: models.StatePending, models.KindHeld: models.StateHeld, models.KindRemoved: models.StateRemoved}
+	for _, c := range feed {
+		if state, ok := kinds[c.Kind]; ok {
+			x.past.folded[c.URL] = state
+		}
+		if c.Kind == models.KindMoved {
+			x.past.folded[c.URL] = models.StateRemoved
+			if to, _ := c.Fields[0].New.(string); x.past.folded[to] == "" || x.past.folded[to] == models.StateRemoved {
+				x.past.folded[to] = models.StateLive
+			}
+		}
+	}
+	for url, p := range now.pages {
+		window := p.Removal != nil && p.Removal.Stage == models.StageLeftWindow // comes and goes in silence
+		if got := x.past.folded[url]; got != p.State && !window {
+			return fmt.Errorf("who follows the feed has %q for a page that is\n%s", got, now.lines[url])
+		}
+	}
 	return nil
 }
 
@@ -67,6 +92,13 @@ func (x *world) expect(must, may map[saying]bool, before, now *snapshot, url str
 	is := func(kind string) { must[saying{kind, url}] = true }
 	could := func(kind string) { may[saying{kind, url}] = true }
 	was, has := before.cases[url].Stage, now.cases[url].Stage
+	if listed(p.State) && (old == nil || old.State == models.StateRemoved || x.past.ruled[url]) {
+		could(models.KindStale) // in a document that was read in part
+	}
+	if x.past.ruled[url] {
+		could(models.KindFresh)
+		could(models.KindPending)
+	}
 	if old != nil && old.State != models.StateRemoved && p.State != models.StateRemoved && said(old) != said(p) && !shifted(old, p, now) {
 		is(models.KindChanged)
 	}

@@ -18,6 +18,8 @@ type past struct {
 	named    map[string]bool   // pages that hooks said are gone
 	renamed  map[string]string // pages that hooks said have another URL
 	triggers int
+	ruled    map[string]bool         // pages on whose removal a person ruled since the last run
+	folded   map[string]models.State // what somebody has who follows the change feed
 
 	moments []*snapshot // one for each run that became visible, oldest first
 	feed    []string    // all lines of the change feed as they were read after each run
@@ -39,6 +41,7 @@ type snapshot struct {
 
 func (p *past) begin() {
 	p.named, p.renamed = map[string]bool{}, map[string]string{}
+	p.ruled, p.folded = map[string]bool{}, map[string]models.State{}
 	p.moments = []*snapshot{{pages: map[string]*models.Page{}, lines: map[string]string{}}}
 }
 
@@ -105,6 +108,9 @@ func (x *world) ruled(keys []models.Key, approve bool) error {
 		ruled := c.Stage == models.StageApproved || c.Stage == models.StageRejected
 		decided := undecided && (slices.Contains(keys, c.Key) || keys == nil && (!approve || !ruled))
 		now := after.pages[url]
+		if decided {
+			x.past.ruled[url] = true
+		}
 		switch {
 		case now == nil:
 			return fmt.Errorf("a ruling lost %s", url)

@@ -66,6 +66,7 @@ type history struct {
 	t        *rapid.T
 	now      model           // at the current run
 	past     map[int64]model // by run
+	ended    map[int64]model // the same without what a person ruled after the run's end
 	runs     []int64
 	expected map[int64][]string // kinds of changes by run, as "kind url"
 }
@@ -88,11 +89,12 @@ func histories(t *testing.T, open func() *store.Store) {
 			return
 		}
 		f := NewSite(t, s, fmt.Sprintf("m%d.example", modelSites.Add(1)))
-		h := &history{Fixture: f, t: rt, now: model{map[string]modelPage{}, map[int32]bool{}}, past: map[int64]model{}, expected: map[int64][]string{}}
+		h := &history{Fixture: f, t: rt, now: model{map[string]modelPage{}, map[int32]bool{}}, past: map[int64]model{}, ended: map[int64]model{}, expected: map[int64][]string{}}
 		for range rapid.IntRange(1, 6).Draw(rt, "runs") {
 			h.step()
 		}
 		h.check()
+		h.followed()
 		h.compare()
 		h.prune()
 	})
@@ -128,16 +130,20 @@ func (h *history) step() {
 		h.must(h.Store.FailRun(h.Fixture.t.Context(), h.Lease, h.Site.ID, run.ID, "failed"))
 	default:
 		h.Finish(run)
-		h.expected[run.ID] = follow(h.now, next)
+		last := model{}
+		if len(h.runs) > 0 {
+			last = h.ended[h.runs[len(h.runs)-1]]
+		}
+		h.expected[run.ID] = follow(last, h.now, next)
 		h.now = next
 		h.runs = append(h.runs, run.ID)
-		h.past[run.ID] = next.clone()
+		h.past[run.ID], h.ended[run.ID] = next.clone(), next.clone()
 	}
 	h.looked()
 }
 
-// follow gives the changes that follow from two models.
-func follow(before, after model) []string {
+// follow gives the changes that follow from two models. told is the first one without what a person ruled since.
+func follow(told, before, after model) []string {
 	var out []string
 	for url, p := range after.pages {
 		q, known := before.pages[url]
@@ -153,6 +159,9 @@ func follow(before, after model) []string {
 		case is && q.content != p.content:
 			add(models.KindChanged)
 		}
+		if is && !was && !after.good[p.document] {
+			add(models.KindStale)
+		}
 		if !was || !is {
 			continue
 		}
@@ -164,12 +173,28 @@ func follow(before, after model) []string {
 		case p.stage == "" && q.stage != "" && q.ruling != models.StageRejected:
 			add(models.KindRestored)
 		}
-		if (p.stage == "" || p.ruling == models.StageRejected) && p.document == q.document && p.content == q.content &&
-			before.good[p.document] != after.good[p.document] {
+		if ruled := told.pages[url]; q.stage != "" && q.ruling != ruled.ruling {
 			switch {
-			case !after.good[p.document]:
+			case q.ruling == models.StageRejected && after.good[p.document]:
+				add(models.KindFresh)
+			case q.ruling == models.StageRejected:
 				add(models.KindStale)
-			case q.stage == "" || q.ruling == models.StageRejected: // else it is restored, which is fresh enough
+			case p.stage != "" && (ruled.ruling != "" || ruled.stage == models.StageHeld):
+				add(models.KindPending)
+			}
+			if q.ruling == models.StageRejected {
+				continue
+			}
+		}
+		if p.stage == "" || p.ruling == models.StageRejected { // what its document is, wherever it is listed now
+			live := before.good[q.document]
+			if q.stage != "" && q.ruling != models.StageRejected {
+				live = true // it was said to be restored
+			}
+			switch {
+			case live && !after.good[p.document]:
+				add(models.KindStale)
+			case !live && after.good[p.document]:
 				add(models.KindFresh)
 			}
 		}

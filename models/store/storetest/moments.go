@@ -142,6 +142,46 @@ func largeDiff(t *testing.T, open func() *store.Store) {
 	}
 }
 
+// fold follows the feed as a consumer does that keeps nothing but the last state of each page.
+func fold(states map[string]models.State, feed []models.Change) {
+	for _, c := range feed {
+		switch c.Kind {
+		case models.KindAdded, models.KindRestored, models.KindFresh:
+			states[c.URL] = models.StateLive
+		case models.KindStale:
+			states[c.URL] = models.StateStale
+		case models.KindPending:
+			states[c.URL] = models.StatePending
+		case models.KindHeld:
+			states[c.URL] = models.StateHeld
+		case models.KindRemoved:
+			states[c.URL] = models.StateRemoved
+		case models.KindMoved:
+			for _, f := range c.Fields {
+				if f.Field == "url" { // the page lives on under the new address, which is told apart
+					states[c.URL] = models.StateRemoved
+				}
+			}
+		}
+	}
+}
+
+// followed holds the inventory, as it was when each run ended, against what a consumer of the feed has by then.
+func (h *history) followed() {
+	states := map[string]models.State{}
+	for _, run := range h.runs {
+		fold(states, h.Changes(models.ChangeFilter{Run: run}))
+		for url, text := range h.ended[run].states() {
+			var want models.State
+			content := ""
+			_, _ = fmt.Sscan(text, &content, &want)
+			if got := states[url]; got != want {
+				h.t.Fatalf("who follows the feed holds %s for %q at the end of run %d, and it is %q", url, got, run, want)
+			}
+		}
+	}
+}
+
 // compare holds the comparison of any two runs against the model.
 func (h *history) compare() {
 	for i, a := range h.runs {

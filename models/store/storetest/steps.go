@@ -21,10 +21,7 @@ func (h *history) change(run models.Run, next *model, url string) bool {
 	key := KeyOf(url)
 	switch {
 	case !known || p.document == 0: // new, or back after a removal
-		if !next.good[document] {
-			return false
-		}
-		if !known {
+		if !known { // a document that was read in part lists pages too
 			p.first = run.ID
 		}
 		h.Stage(run, document, nil, declare(document, content, models.RoleDeclaration))
@@ -67,7 +64,7 @@ func (h *history) listedStep(run models.Run, next *model, url string, p modelPag
 		h.Stage(run, p.document, []models.Key{key}, declare(p.document, content, models.RoleDeclaration))
 		p.content = content
 	case "move": // to another document, perhaps with another content; a twin there becomes the declaration
-		if document == p.document || !next.good[document] || !next.good[p.document] {
+		if document == p.document {
 			return false
 		}
 		h.Stage(run, p.document, []models.Key{key}, nil)
