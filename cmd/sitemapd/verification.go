@@ -15,16 +15,16 @@ import (
 // verificationEvery is how often the metrics of verification are read: that counts every page of every site.
 const verificationEvery = 5 * time.Minute
 
-// watchVerification shows the metrics how far each site is verified, until ctx ends.
+// watchVerification shows the metrics how far each site is verified, until ctx ends: more often at first, when sites are new.
 func (d *daemon) watchVerification(ctx context.Context, m *metrics.Verify) {
-	ticker := time.NewTicker(verificationEvery)
-	defer ticker.Stop()
-	for {
+	for pause := 20 * time.Second; ; pause = min(2*pause, verificationEvery) {
 		d.tellVerification(ctx, m)
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
+			timer.Stop()
 			return
-		case <-ticker.C:
+		case <-timer.C:
 		}
 	}
 }
