@@ -170,6 +170,11 @@ function sd_do_term_create( $name, $taxonomy = 'category' ) {
 	return array( 'id' => $term['term_id'], 'url' => get_term_link( $term['term_id'], $taxonomy ) );
 }
 
+function sd_do_term( $slug, $taxonomy = 'category' ) {
+	$term = sd_need( get_term_by( 'slug', $slug, $taxonomy ) );
+	return array( 'id' => $term->term_id, 'url' => get_term_link( $term ) );
+}
+
 /** term-slug SLUG NEW [TAXONOMY] */
 function sd_do_term_slug( $slug, $new, $taxonomy = 'category' ) {
 	$term = sd_need( get_term_by( 'slug', $slug, $taxonomy ) );

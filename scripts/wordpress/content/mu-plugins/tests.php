@@ -53,3 +53,7 @@ add_action(
 	},
 	0
 );
+// With this option wp-admin shows its forms, which a test can fill in without scripts.
+if ( get_option( 'sd_forms' ) ) {
+	add_filter( 'use_block_editor_for_post', '__return_false' );
+}
