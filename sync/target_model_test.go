@@ -3,7 +3,9 @@ package syncer_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +148,9 @@ func TestTargeted_RunsStateNothingUntrue(t *testing.T) {
 	seeds, rounds := uint64(24), 25
 	if testing.Short() {
 		seeds = 4
+	}
+	if n, err := strconv.ParseUint(os.Getenv("SITEMAPD_TEST_SEEDS"), 10, 64); err == nil { // for a longer search by hand
+		seeds = n
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
