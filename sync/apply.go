@@ -64,9 +64,12 @@ func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) er
 
 // undo takes back what an earlier walk of this run wrote of a document, and found missing from it.
 func (r *run) undo(ctx context.Context, d *document) error {
-	if d.staged {
+	if d.staged || d.FromRun == r.record.ID {
 		if err := r.o.Store.Unstage(ctx, r.lease, r.site.ID, r.record.ID, d.Number); err != nil {
 			return fmt.Errorf("undo the first walk: %w", err)
+		}
+		if d.previous != nil {
+			d.DocumentVersion = *d.previous
 		}
 	}
 	r.total.Add(-d.diff.appearedCount)

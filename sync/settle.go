@@ -107,7 +107,6 @@ func (r *run) unlisted(ctx context.Context) error {
 			if err := r.undo(ctx, d); err != nil {
 				return fmt.Errorf("document %s: %w", d.URL, err)
 			}
-			d.DocumentVersion = *d.previous
 		}
 		switch {
 		case d.visited || d.Verdict == models.VerdictGone:
