@@ -66,6 +66,7 @@ func (e *editor) read(path string, response *http.Response, err error) string {
 func (e *editor) field(page, name string) string {
 	e.t.Helper()
 	for _, input := range regexp.MustCompile(`<input[^>]*>`).FindAllString(page, -1) {
+		input = strings.ReplaceAll(input, "'", `"`) // WordPress writes both
 		if strings.Contains(input, `name="`+name+`"`) {
 			if m := regexp.MustCompile(`value="([^"]*)"`).FindStringSubmatch(input); m != nil {
 				return html.UnescapeString(m[1])

@@ -88,7 +88,8 @@ func TestPlugin_SeesTheRestOfREST(t *testing.T) {
 	expect(t, r, "an empty category")
 	category := fmt.Sprintf("%.0f", named["id"])
 	editor.send(http.MethodPost, "posts/"+number, map[string]any{"categories": []any{named["id"]}})
-	expect(t, r, "first post of the category", "term.created "+named["link"].(string), "post.updated "+back["link"].(string))
+	// That a category which was there before has its first post now is not said: the next full run sees it.
+	expect(t, r, "first post of the category", "post.updated "+back["link"].(string))
 	renamed, _ := editor.send(http.MethodPost, "categories/"+category, map[string]any{"slug": "rest-renamed"})
 	expect(t, r, "category's slug", "term.updated "+renamed["link"].(string)+" <- "+named["link"].(string))
 	editor.send(http.MethodDelete, "posts/"+number+"?force=true", nil)
