@@ -15,7 +15,7 @@ const stageRows = 4000
 func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) error {
 	d.visited = true
 	v := got.version
-	if !got.same || got.parsed { // bytes seen before say what they said
+	if !got.same || got.parsed || len(got.findings) > 0 { // bytes seen before say what they said
 		d.findings = got.findings
 	}
 	if got.parsed {

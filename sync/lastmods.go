@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 
 // mostCompared is how many changed rows of a document are compared field by field for its track record.
 const mostCompared = 2000
+
+// findingZeroDate is the reader's word for a date that a program wrote because it knew none.
+const findingZeroDate = "lastmod-zero-date"
 
 // distrusted is the trust below which a finding says so.
 const distrusted = 0.5
@@ -47,6 +51,7 @@ func (r *run) lastmods(ctx context.Context, d *document, v *models.DocumentVersi
 		}
 	}
 	sample := found.sample(v.ObservedAt)
+	sample.Zero = slices.ContainsFunc(d.findings, func(f models.Finding) bool { return f.Code == findingZeroDate })
 	d.diff.oldest = sample.Oldest
 	record = record.extend(sample, moves)
 	text, err := json.Marshal(record)
@@ -114,4 +119,14 @@ func lastmodFindings(url string, v *models.DocumentVersion) []models.Finding {
 	score, reasons := record.trust()
 	return append(out, models.Finding{Code: "lastmod-untrusted", Severity: models.SeverityWarning, Document: url,
 		Text: fmt.Sprintf("trust %.2f: %s", score, strings.Join(reasons, "; "))})
+}
+
+// LastmodTrust reads a document's track record: the score of its lastmod values, 0.1 to 1, and the evidence against them.
+// The score is 0 when there is nothing to judge.
+func LastmodTrust(record []byte) (score float64, reasons []string) {
+	var t trackRecord
+	if len(record) == 0 || json.Unmarshal(record, &t) != nil || t.Readings == 0 {
+		return 0, nil
+	}
+	return t.trust()
 }

@@ -21,6 +21,7 @@ type lastmodSample struct {
 	Largest int64     `json:"largest"` // entries that share the most frequent instant among those looked at
 	Oldest  time.Time `json:"oldest"`
 	Newest  time.Time `json:"newest"`
+	Zero    bool      `json:"zero,omitempty"` // a zero date stands somewhere for one that is not known
 }
 
 // lastmodMoves sums up how lastmod changed between two readings of a document.
@@ -28,7 +29,8 @@ type lastmodMoves struct {
 	Compared  int64         `json:"compared"` // pages listed in both with a lastmod in both
 	Moved     int64         `json:"moved"`    // another instant
 	Backwards int64         `json:"backwards"`
-	Shift     time.Duration `json:"shift"` // all moved by exactly this, a time zone's offset; else 0
+	Frozen    int64         `json:"frozen,omitempty"` // the same instant, though the page says something else
+	Shift     time.Duration `json:"shift"`            // all moved by exactly this, a time zone's offset; else 0
 }
 
 // TrackRecord is kept with each document version, as JSON.
@@ -39,7 +41,9 @@ type trackRecord struct {
 	Future    int64 `json:"future"`
 	Backwards int64 `json:"backwards"`
 	Shifts    int64 `json:"shifts"`
-	Everyone  int64 `json:"everyone"` // moved for nearly all pages at once, without a shift
+	Everyone  int64 `json:"everyone"`         // moved for nearly all pages at once, without a shift
+	Frozen    int64 `json:"frozen,omitempty"` // stayed for nearly all pages that changed otherwise
+	Zero      int64 `json:"zero,omitempty"`   // with a zero date
 
 	Sample lastmodSample `json:"sample"`
 	Moves  lastmodMoves  `json:"moves"`
@@ -67,6 +71,12 @@ func (t trackRecord) extend(s lastmodSample, m lastmodMoves) trackRecord {
 	}
 	if s.Dated >= 10 && share(s.Largest, s.Dated) >= nearlyAll {
 		t.OneDate++
+	}
+	if s.Zero {
+		t.Zero++
+	}
+	if m.Frozen >= 3 && share(m.Frozen, m.Frozen+m.Moved) >= nearlyAll {
+		t.Frozen++
 	}
 	if share(s.Future, s.Dated) >= 0.1 {
 		t.Future++
@@ -102,6 +112,10 @@ func (t trackRecord) trust() (score float64, reasons []string) {
 	if t.Everyone >= 2 {
 		deduct(t.Everyone, 0.4, "lastmod moves for nearly all pages at once")
 	}
+	if t.Frozen >= 2 { // once may be images that a program filled in later
+		deduct(t.Frozen, 0.5, "pages change and their lastmod does not")
+	}
+	deduct(t.Zero, 0.9, "a zero date stands for one that is not known")
 	deduct(t.Shifts, 0.9, "every lastmod was shifted by a time zone's offset")
 	return max(score, 0.1), reasons
 }
@@ -129,6 +143,7 @@ func compareLastmods(old, now []models.Declaration, kept int64) lastmodMoves {
 		m.Compared++
 		d := now[j].Lastmod.Instant.Sub(old[i].Lastmod.Instant)
 		if d == 0 {
+			m.Frozen++
 			continue
 		}
 		if m.Moved++; d < 0 {

@@ -67,7 +67,7 @@ func (r *run) fetchURL(ctx context.Context, d *document, b *bench, at string, be
 	a := answer{before: before}
 	req := fetch.Request{URL: at, Origin: r.site.Root, Kind: fetch.Document, NoCache: r.noCache(),
 		Username: r.site.Settings.Username, Password: r.site.Settings.Password, MaxWire: r.o.MaxBody}
-	if a.before != nil && a.before.Good() { // after a failure the whole is read, findings and all
+	if a.before != nil && a.before.Good() && !edgeStale(a.before) { // after a failure the whole is read, findings and all
 		req.ETag, req.LastModified, req.ValidatedURL = a.before.ETag, a.before.LastModified, a.before.FinalURL
 	}
 	b.wire = b.wire[:0]
@@ -95,7 +95,7 @@ func (r *run) read(d *document, a answer, b *bench) (got reading) {
 		got.version = unchanged(a.before, got.version)
 	case !a.HasBody() || a.Outcome == fetch.NotModified:
 		got.unavailable(d, OutcomeCode(a.Result), reasonOf(a.Result))
-	case a.cut == nil && a.before != nil && a.before.Good() && a.before.Status == a.Status && a.before.Type != typeIndex && identical(a.before, b.wire):
+	case a.cut == nil && a.before != nil && a.before.Good() && a.before.Status == a.Status && a.before.Type != typeIndex && !edgeStale(a.before) && identical(a.before, b.wire):
 		got.same = true
 		got.version = unchanged(a.before, got.version)
 	default: // also behind a failure whose bytes are the good ones: a refusal may carry any body
@@ -132,7 +132,15 @@ func (got *reading) older(d *document, before *models.DocumentVersion) {
 	got.version.LastmodShift, got.version.FetchedAt, got.version.Lastmod = 0, fetched, declared
 	// The text changes with every look, the finding does not.
 	got.findings = []models.Finding{{Code: findingEdgeStale, Severity: models.SeverityWarning, Document: d.URL, Text: text}}
-	got.version.FindingsHash = hashFindings([]models.Finding{{Code: findingEdgeStale, Severity: models.SeverityWarning}})
+	got.version.FindingsHash = edgeStaleHash
+}
+
+var edgeStaleHash = hashFindings([]models.Finding{{Code: findingEdgeStale, Severity: models.SeverityWarning}})
+
+// edgeStale tells that an old copy was in the way the last time: the next answer is read anew, so that the finding ends and
+// those of the document itself are back.
+func edgeStale(v *models.DocumentVersion) bool {
+	return string(v.FindingsHash) == string(edgeStaleHash)
 }
 
 // settled gives Last-Modified, which counts seconds, unless that second was not over yet: the document may change again
