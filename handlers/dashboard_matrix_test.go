@@ -80,3 +80,20 @@ func TestCompare_SaysWhatIsWrongBesideTheForm(t *testing.T) {
 		t.Errorf("the export is of another comparison: %.6000s", page)
 	}
 }
+
+func TestPage_SaysWhatAnAbsenceRestsOn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, rich)
+	f.store.PageHistoryFunc = func(int64, models.Key) ([]models.Page, error) {
+		return []models.Page{{URL: "https://example.com/old/", State: models.StateRemoved, FromRun: 7, Document: "https://example.com/a.xml", Removal: &models.PageRemoval{
+			Stage: models.StageRemoved, FromRun: 6, RemovalEvidence: models.RemovalEvidence{Hook: true, Status: 410,
+				Missing: []models.Sighting{{Run: 6, Document: "https://example.com/<a>.xml", ByteHash: "ab12cd", Observed: now}}},
+		}}}, nil
+	}
+	page := text(t, f.get("/sites/1/page?url=https://example.com/old/"))
+	for _, want := range []string{"What the absence rests on", `href="/sites/1/runs/6"`, "https://example.com/&lt;a&gt;.xml", "ab12cd", "A publish hook said", "The page itself answered 410"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %.5000s", want, page)
+		}
+	}
+}

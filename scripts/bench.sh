@@ -3,6 +3,7 @@
 #
 #   scripts/bench.sh          everything
 #   scripts/bench.sh sync     whole runs on SQLite and MariaDB: first, without changes, 1 % changed
+#   scripts/bench.sh screens  every screen and list of a daemon with a site of 1,000,000 pages and 40 others: p50, p95, p99, weight
 #   scripts/bench.sh reader   the sitemap reader against other parsers
 #   scripts/bench.sh head     what is read of a page against html.Parse and goquery, on one page in one run
 #
@@ -36,6 +37,20 @@ bench_sync() {
     -rounds "${BENCH_ROUNDS:-3}" "${options[@]}"
 }
 
+bench_screens() {
+  local options=() program=$SD_TMP/sitemapd bench=$SD_TMP/bench
+  CGO_ENABLED=0 go build -o "$program" ./cmd/sitemapd && go build -o "$bench" ./scripts/bench || return 1
+  unset SITEMAPD_TEST_MYSQL # a server of our own: its processor time is read
+  if mariadb_up; then
+    options=(-socket "$SD_MARIADB_SOCKET" -mysql "$SITEMAPD_TEST_MYSQL")
+  else
+    left_out "MariaDB"
+  fi
+  machine
+  "$bench" screens -program "$program" -folder "$SD_TMP" -pages "${BENCH_URLS:-1000000}" -per-file "${BENCH_PER_FILE:-2000}" \
+    -rounds "${BENCH_ROUNDS:-12}" "${options[@]}"
+}
+
 bench_reader() { scripts/bench-reader/run.sh; }
 
 # The comparison is a module of its own, so that the product needs no goquery.
@@ -62,6 +77,7 @@ bench_head() {
 
 case "${1:-all}" in
 sync) bench_sync ;;
+screens) bench_screens ;;
 reader) bench_reader ;;
 head) bench_head ;;
 all)
