@@ -85,5 +85,5 @@ all)
   bench_head
   bench_sync
   ;;
-*) say "bench.sh [all|sync|reader|head]"; exit 2 ;;
+*) say "bench.sh [all|sync|screens|reader|head]"; exit 2 ;;
 esac
