@@ -24,9 +24,46 @@ func (s *Server) siteSettingsPage(c echo.Context) error {
 	return s.showSiteSettings(c, http.StatusOK, web.SiteSettings{InSite: in, Schedule: in.Site.Schedule, TimeZone: in.Site.TimeZone})
 }
 
+// moreSettings reads the folded part of the form into a body, and gives it as typed. An empty password changes nothing.
+func (s *Server) moreSettings(c echo.Context, body *siteBody) *web.MoreSettings {
+	if c.FormValue("more") == "" {
+		return nil
+	}
+	typed := func(name string, into **string) string {
+		text := strings.TrimSpace(c.FormValue(name))
+		*into = &text
+		return text
+	}
+	more := &web.MoreSettings{Hosts: c.FormValue("hosts"), ConfirmAfter: typed("confirm_after", &body.ConfirmAfter), ReleaseAfter: typed("release_after", &body.ReleaseAfter),
+		Quiet: typed("quiet", &body.Quiet), MaxWait: typed("max_wait", &body.MaxWait), Username: typed("username", &body.Username), PublicBadges: c.FormValue("public_badges") != ""}
+	hosts := strings.Fields(more.Hosts)
+	body.Hosts, body.PublicBadges = &hosts, &more.PublicBadges
+	if password := c.FormValue("password"); password != "" {
+		body.Password = &password
+	}
+	return more
+}
+
+// storedSettings writes the folded part of the form as it is stored; empty is the daemon's own.
+func storedSettings(site *models.Site) *web.MoreSettings {
+	text := func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return d.String()
+	}
+	g := &site.Settings
+	return &web.MoreSettings{Hosts: strings.Join(g.Hosts, "\n"), ConfirmAfter: text(g.ConfirmAfter), ReleaseAfter: text(g.ReleaseAfter), Quiet: text(g.Quiet),
+		MaxWait: text(g.MaxWait), Username: g.Username, PublicBadges: g.PublicBadges}
+}
+
 // showSiteSettings adds what the form shows besides what was typed.
 func (s *Server) showSiteSettings(c echo.Context, status int, page web.SiteSettings) error {
 	site := page.Site
+	if page.More == nil {
+		page.More = storedSettings(&site)
+	}
+	page.HasPassword, page.Defaults = site.Settings.Password != "", s.deps.Defaults.Settings
 	var roots []string
 	for _, root := range site.Roots {
 		roots = append(roots, root.URL)
@@ -83,6 +120,7 @@ func (s *Server) saveSiteSettings(c echo.Context) error {
 	}
 	name, home, paused := c.FormValue("name"), strings.TrimSpace(c.FormValue("home")), c.FormValue("paused") != ""
 	body := siteBody{Name: &name, Home: &home, Schedule: &page.Schedule, TimeZone: &page.TimeZone, Paused: &paused}
+	page.More = s.moreSettings(c, &body)
 	roots := strings.Fields(c.FormValue("roots"))
 	if !slices.Equal(roots, rootsOf(site)) { // keeps how each was found
 		body.Roots = roots

@@ -323,6 +323,16 @@ type SiteSettings struct {
 	MayKeys  bool
 	Schedule string // as typed
 	TimeZone string
+
+	More        *MoreSettings
+	HasPassword bool
+	Defaults    models.SiteSettings // what holds where a setting is empty
+}
+
+// MoreSettings is the folded part of a site's form, as typed.
+type MoreSettings struct {
+	Hosts, ConfirmAfter, ReleaseAfter, Quiet, MaxWait, Username string
+	PublicBadges                                                bool
 }
 
 // HookKey is one secret of a site's hooks.
