@@ -34,6 +34,7 @@ var calls = []struct {
 	{name: "change-site-settings", method: "PATCH", path: "/sites/1/settings", body: `{"hosts":["CDN.example.com"],"confirm_after":"90s","username":"u","password":"p"}`},
 	{name: "remove-site", method: "DELETE", path: "/sites/1", status: 204},
 	{name: "list-urls", method: "GET", path: "/sites/1/urls?state=all&page_size=1&include=total"},
+	{name: "export-urls", method: "GET", path: "/sites/1/export?format=xlsx", stream: true}, // TestExport_
 	{name: "page-history", method: "GET", path: "/sites/1/history?url=https://example.com/a/"},
 	{name: "list-changes", method: "GET", path: "/sites/1/changes?kind=changed,added"},
 	{name: "list-segments", method: "GET", path: "/sites/1/segments"},

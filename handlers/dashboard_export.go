@@ -44,19 +44,27 @@ func (s *Server) exportFile(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	filter, err := s.pageFilter(ctx, site, filterOf(c))
+	if err != nil {
+		return err
+	}
+	return s.writeExport(c, site, filter, c.QueryParam("format"))
+}
+
+// writeExport answers with a file of the pages that a filter selects, at one run however long it takes. Nothing is written
+// when it gives an error.
+func (s *Server) writeExport(c echo.Context, site models.Site, filter models.PageFilter, name string) error {
+	ctx := c.Request().Context()
 	var format ExportFormat
 	for _, f := range s.deps.Export.Formats() {
-		if f.Name == c.QueryParam("format") {
+		if f.Name == name {
 			format = f
 		}
 	}
 	if format.Name == "" {
 		return newProblem(http.StatusUnprocessableEntity, "there is no such format; the inventory links to each of them")
 	}
-	filter, err := s.pageFilter(ctx, site, filterOf(c))
-	if err != nil {
-		return err
-	}
+	var err error
 	if filter.AsOf, err = s.fixed(ctx, site, filter.AsOf); err != nil {
 		return err
 	}

@@ -166,6 +166,7 @@ func (s *Server) siteRoutes() {
 		return nil, s.deps.Sites.RemoveSite(ctx, site.ID)
 	})
 	s.siteSettingsRoutes()
+	s.exportRoutes()
 }
 
 func (s *Server) probeRoutes() {
