@@ -77,7 +77,7 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 		return r.record, err
 	}
 	r.log.Info("run started", "cause", r.record.Cause, "triggers", len(r.served), "targeted", r.record.Targeted)
-	if err := r.readPlugin(ctx); err != nil {
+	if err := r.traced(ctx, "plugin inventory", r.readPlugin); err != nil {
 		return r.record, err
 	}
 	if err := r.traced(ctx, "walk", r.walk); err != nil {
