@@ -51,7 +51,8 @@ func TestEngine_TracesItsSteps(t *testing.T) {
 	for _, text := range s.all {
 		got[text]++
 	}
-	want := map[string]int{"> run complete": 1, "run > walk": 1, "walk > document complete": documents, "document > fetch ok": documents, "run > plan": 1, "run > apply": 1}
+	want := map[string]int{"> run complete": 1, "run > walk": 1, "walk > document complete": documents, "document > fetch ok": documents, "run > plan": 1, "run > apply": 1,
+		"run > plugin inventory": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
