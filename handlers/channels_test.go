@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -14,8 +15,28 @@ import (
 
 // office is the storage and the desk of channels and alert rules, with one of each.
 type office struct {
+	bad   string // when given, what stands in every text
 	calls []string
 }
+
+func (o *office) channel() models.Channel {
+	c := aChannel
+	if o.bad != "" {
+		c.Name, c.Kind, c.Address, c.Types, c.Digest, c.TimeZone, c.DisabledReason, c.DisabledAt = o.bad, o.bad, o.bad, []string{o.bad}, o.bad, o.bad, o.bad, &now
+	}
+	return c
+}
+
+func (o *office) rule() models.AlertRule {
+	r := aRule
+	if o.bad != "" {
+		r.Name, r.Trigger, r.Severity, r.Code, r.Filter, r.SilenceReason, r.SilencedUntil = o.bad, o.bad, o.bad, o.bad, o.bad, o.bad, ptr(now.Add(time.Hour))
+	}
+	return r
+}
+
+// text is a foreign text: hostile in any case.
+func (o *office) text() string { return cmp.Or(o.bad, hostileText) }
 
 func (o *office) note(call string) { o.calls = append(o.calls, call) }
 
@@ -29,14 +50,14 @@ var (
 const hostileText = `<script>alert("x")</script>`
 
 func (o *office) Channels(context.Context) ([]models.Channel, error) {
-	return []models.Channel{aChannel}, nil
+	return []models.Channel{o.channel()}, nil
 }
 func (o *office) FindChannel(_ context.Context, name string) (models.Channel, error) {
 	switch name {
 	case "3", "ops":
-		return aChannel, nil
+		return o.channel(), nil
 	case "file":
-		c := aChannel
+		c := o.channel()
 		c.Origin = models.OriginConfig
 		return c, nil
 	}
@@ -59,7 +80,7 @@ func (o *office) Attempts(_ context.Context, _ int64, f models.AttemptFilter) ([
 	for id := int64(9); id > 6; id-- {
 		if f.Before == 0 || id < f.Before {
 			all = append(all, models.Attempt{ID: id, EventUID: "evt_1", Type: models.EventRunFinished, SiteID: 1, Run: 7, At: now, Try: 1, Outcome: models.AttemptFailed, Status: 500,
-				TookMS: 12.5, Error: "it answered 500", Excerpt: hostileText})
+				TookMS: 12.5, Error: o.text(), Excerpt: o.text()})
 		}
 	}
 	return all[:min(len(all), f.Limit)], nil
@@ -77,10 +98,10 @@ func (o *office) AddChannel(_ context.Context, spec models.ChannelSpec) (models.
 	if spec.Address == nil || !strings.HasPrefix(*spec.Address, "https://") {
 		return models.Channel{}, nil, models.Invalid("address", "https://…", "no address")
 	}
-	return aChannel, &models.ChannelKey{ID: "k", Secret: "whsec_first"}, nil
+	return o.channel(), &models.ChannelKey{ID: "k", Secret: "whsec_first"}, nil
 }
 func (o *office) ChangeChannel(context.Context, int64, models.ChannelSpec) (models.Channel, error) {
-	return aChannel, nil
+	return o.channel(), nil
 }
 func (o *office) Test(context.Context, int64) (models.Attempt, error) {
 	return models.Attempt{ID: 10, EventUID: "evt_2", Type: models.EventTest, At: now, Try: 1, Outcome: models.AttemptDelivered, Status: 200, TookMS: 3}, nil
@@ -98,22 +119,22 @@ func (o *office) Rule(_ context.Context, rule models.AlertRule, spec models.Aler
 	return rule, nil
 }
 func (o *office) Preview(context.Context, models.AlertRule, time.Time) ([]models.AlertPreview, error) {
-	return []models.AlertPreview{{At: now, SiteID: 1, Site: "example.com", Run: 7, Open: true, Value: 60, Text: hostileText}}, nil
+	return []models.AlertPreview{{At: now, SiteID: 1, Site: "example.com", Run: 7, Open: true, Value: 60, Text: o.text()}}, nil
 }
 func (o *office) Digest(context.Context, int64, time.Time, time.Time) (models.Digest, []string, error) {
-	d := models.Digest{From: now.Add(-time.Hour), To: now, Total: models.SiteDigest{Site: "1 site"}, Sites: []models.SiteDigest{{ID: 1, Site: "example.com", Pages: 5, FindingsNew: []string{"x (1)"}}}}
-	return d, []string{"example.com: 5 pages", hostileText}, nil
+	d := models.Digest{From: now.Add(-time.Hour), To: now, Total: models.SiteDigest{Site: "1 site"}, Sites: []models.SiteDigest{{ID: 1, Site: cmp.Or(o.bad, "example.com"), Pages: 5, FindingsNew: []string{cmp.Or(o.bad, "x (1)")}}}}
+	return d, []string{"example.com: 5 pages", o.text()}, nil
 }
 
 func (o *office) AlertRules(context.Context) ([]models.AlertRule, error) {
-	return []models.AlertRule{aRule}, nil
+	return []models.AlertRule{o.rule()}, nil
 }
 func (o *office) FindAlertRule(_ context.Context, name string) (models.AlertRule, error) {
 	switch name {
 	case "4", "mass":
-		return aRule, nil
+		return o.rule(), nil
 	case "file":
-		r := aRule
+		r := o.rule()
 		r.Origin = models.OriginConfig
 		return r, nil
 	}
@@ -136,9 +157,11 @@ func (o *office) Alerts(_ context.Context, _, before int64, limit int) ([]models
 	if before != 0 {
 		return nil, nil
 	}
-	closed := anAlert
+	opened := anAlert
+	opened.Text, opened.Rule = o.text(), cmp.Or(o.bad, opened.Rule)
+	closed := opened
 	closed.ID, closed.ResolvedAt, closed.ResolvedRun, closed.Told = 4, &now, 8, false
-	all := []models.Alert{anAlert, closed}
+	all := []models.Alert{opened, closed}
 	return all[:min(len(all), limit)], nil
 }
 
@@ -256,4 +279,44 @@ func TestClient_ChannelsAndAlerts(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	must(c.RemoveAlertRule(ctx, "mass"))
+}
+
+// Every button of the screens, without JavaScript: what it does and where it leads.
+func TestDashboard_ChannelsAndAlerts(t *testing.T) {
+	t.Parallel()
+	outbox := &office{}
+	f := newFixture(t, rich, func(f *fixture) { f.deps.Channels, f.deps.AlertRules, f.deps.Desk = outbox, outbox, outbox })
+	post := func(path, form string, status int, want string) {
+		t.Helper()
+		r := f.request("POST", path, form, "Authorization", "Bearer "+f.token, "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html")
+		wantStatus(t, r, status)
+		if body := text(t, r) + r.Header.Get("Location"); !strings.Contains(body, want) || strings.Contains(body, "SECRET") {
+			t.Errorf("%s: want %q in %s", path, want, body)
+		}
+	}
+	post("/settings/channels", "address=https://example.com/in&type=held.created", 201, "whsec_first")
+	post("/settings/channels", "address=ftp://x", 422, "no address")
+	post("/settings/channels/3/test", "", 200, "Test:")
+	post("/settings/channels/3/secret", "", 200, "whsec_new")
+	post("/settings/channels/3/enable", "", 303, "/settings/channels/3?done=saved")
+	post("/settings/channels/3/disable", "", 303, "/settings/channels/3?done=saved")
+	post("/settings/channels/3/recover", "days=7", 303, "done=resent")
+	post("/settings/channels/3/recover", "days=x", 422, "number of days")
+	post("/settings/channels/3/resend", "event=evt_1", 303, "done=resent")
+	post("/settings/channels/3/resend", "event=evt_9", 404, "event")
+	post("/settings/channels/3/remove", "name=other", 422, "nothing was done")
+	post("/settings/channels/3/remove", "name=ops", 303, "done=channel-removed")
+	post("/settings/channels/3/nothing", "", 404, "")
+	post("/settings/channels/99/test", "", 404, "channel")
+	post("/settings/alerts", "do=preview&trigger=pages_removed&channel=3", 200, "&lt;script&gt;")
+	post("/settings/alerts", "do=add&trigger=pages_removed&threshold=0", 422, "would hold always")
+	post("/settings/alerts", "do=add&trigger=pages_removed&threshold=x", 422, "no number")
+	post("/settings/alerts", "do=add&trigger=pages_removed&hours=9&site=1", 303, "/settings/alerts?done=saved")
+	post("/settings/alerts/4/silence", "hours=8", 303, "done=saved")
+	post("/settings/alerts/4/silence", "hours=-1", 422, "number of hours")
+	post("/settings/alerts/4/remove", "", 303, "done=saved")
+	got := strings.Join(outbox.calls, ", ")
+	if !strings.HasPrefix(got, "enable, disable, resend, remove, silence by ") || !strings.HasSuffix(got, ", remove rule") {
+		t.Error(got)
+	}
 }

@@ -66,6 +66,7 @@ func (s *Server) pageRoutes() error {
 	e.POST("/settings/tokens", s.makeTokenPage, admin)
 	e.POST("/settings/tokens/:token/revoke", s.revokeTokenPage, admin)
 	e.POST("/theme", s.chooseTheme, smallForms, fromHere)
+	s.channelPages(read, write, admin)
 	s.accountRoutes()
 
 	files := http.StripPrefix("/static/", http.FileServerFS(web.Static()))
@@ -93,6 +94,7 @@ var done = map[string]string{
 	"started": "Stored: a run that starts from now on serves it.", "stopped": "The run was asked to stop.", "added": "The site is followed; its first run begins.",
 	"decided": "Decided. What was approved goes with the next run that misses it too.", "saved": "Saved.", "replayed": "Stored once more: the next run serves it.",
 	"revoked": "The token is not valid any more.", "removed": "The site is not followed any more.",
+	"channel-removed": "The channel is removed; nobody is told there any more.", "resent": "Asked for; it is sent again within seconds.",
 	"muted": "Kept out of reports until then.", "unmuted": "Heard again.",
 	"segment-saved": "Saved. The segment is a filter of inventory, changes, exports, API and feed.", "segment-removed": "The segment is forgotten; its pages are as they were.",
 }

@@ -78,6 +78,8 @@ func poisoned(f *fixture, bad string) {
 		counts: func() (models.LastmodCounts, error) { return models.LastmodCounts{At: make([]int64, 6)}, nil },
 	}
 	f.deps.Advice = func(string) (string, string, string, string, bool) { return bad, bad, bad, bad, true }
+	outbox := &office{bad: bad}
+	f.deps.Channels, f.deps.AlertRules, f.deps.Desk = outbox, outbox, outbox
 	f.deps.Canonical, f.deps.Audits = evidence{}, audits{bad, new([]models.Mute)}
 	f.deps.Evidence = func(context.Context, int64, models.Key) ([]models.Canonical, error) {
 		raw, _ := json.Marshal(map[string]string{bad: bad})
@@ -92,6 +94,7 @@ var dashboardPages = []string{
 	"/", "/sites/1", "/sites/1/urls", "/sites/1/page?url=https://example.com/a", "/sites/1/changes", "/sites/1/runs/7", "/sites/1/documents",
 	"/sites/1/findings", "/sites/1/findings?code=x", "/sites/1/held", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/runs",
 	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
+	"/settings/channels", "/settings/channels/3", "/settings/channels/3?outcome=failed", "/settings/alerts", "/digest", "/digest?days=30&site=1",
 }
 
 func TestDashboard_HostileTextNeverBecomesMarkup(t *testing.T) {

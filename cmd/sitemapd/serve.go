@@ -101,6 +101,10 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	if _, err := readRules(a.config.Notify.Rules); err != nil {
 		return err
 	}
+	// Before anything is told, as far as the sites are known already; run applies what names new ones.
+	if err := a.applyRules(ctx, s); err != nil {
+		a.log.Debug("apply the rules file", "error", err)
+	}
 	if err := d.known(ctx, runs); err != nil {
 		return err
 	}

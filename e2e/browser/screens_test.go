@@ -133,7 +133,7 @@ func screens(page string) [][2]string {
 		{"canonical", "/sites/1/canonical"}, {"compare", "/sites/1/compare?from=1"}, {"hreflang", "/sites/1/hreflang"},
 		{"documents", "/sites/1/documents"}, {"document", "/sites/1/documents/2"}, {"findings", "/sites/1/findings"}, {"finding", "/sites/1/findings?code=xml-truncated"}, {"held", "/sites/1/held"},
 		{"reports", "/sites/1/reports"}, {"deliveries", "/sites/1/deliveries"}, {"expectations", "/sites/1/expectations"},
-		{"site-settings", "/sites/1/settings"}, {"settings", "/settings"}, {"not-found", "/sites/99"}, {"login", "/login"},
+		{"site-settings", "/sites/1/settings"}, {"settings", "/settings"}, {"channels", "/settings/channels"}, {"alerts", "/settings/alerts"}, {"digest", "/digest"}, {"not-found", "/sites/99"}, {"login", "/login"},
 	}
 }
 

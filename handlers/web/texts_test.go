@@ -29,6 +29,9 @@ var words = []string{
 	"segment", "new this week", "not changed for a year", "with images", "with videos", "in the news",
 	"since yesterday", "in 7 days", "in 30 days", "in a year", "by the last run", "180 days", "730 days",
 	"up to 5 seconds", "up to 15 seconds", "up to 30 seconds", "up to 1 minute", "up to 2 minutes", "up to 5 minutes", "up to 30 minutes", "up to 2 hours", "longer",
+	"delivered", "failed", "given_up", "webhook", "mail", "slack", "mattermost", "discord", "teams", "googlechat", "ntfy", "telegram",
+	"removals_held", "pages_removed", "pages_added", "pages_changed", "pages_stale", "finding", "run_failed", "not_fresh", "lastmod_trust", "expectation_expired",
+	"canonical_conflict", "incident",
 	"invalid", "self", "none", "chain", "loop", "into_loop", "conflict", "too_long",
 }
 
