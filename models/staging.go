@@ -6,4 +6,16 @@ type Staging struct {
 	Findings []Finding     // of that version
 	Close    []Key         // open rows to end
 	Add      []Declaration // rows that begin, ascending by key
+	Sums     []byte        // of the rows that are open then, nil when they are not known; see DocumentSums
 }
+
+// DocumentSums summarises a document's open rows, so that a later run can tell which part of them it need not read. Only
+// the engine knows its form; the store keeps it beside the rows and forgets, or doubts, what it no longer describes.
+type DocumentSums struct {
+	Document int32
+	Sums     []byte
+	Doubts   []byte // two leading bytes of each key whose rows changed since
+}
+
+// KeyRange is a range of pages, both ends included.
+type KeyRange struct{ From, To Key }

@@ -112,29 +112,31 @@ func (r *run) adoptVersion(d *document, v models.DocumentVersion) {
 func (r *run) diff(ctx context.Context, d *document, v models.DocumentVersion, b *bench, partial bool) error {
 	b.found.index()
 	v.FirstKey, v.LastKey = b.found.ends()
-	b.stored = b.stored[:0]
-	if d.known {
-		err := r.o.Store.Listings(ctx, r.site.ID, d.Number, func(l models.Listing) error {
-			b.stored = append(b.stored, l)
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("read listings: %w", err)
-		}
+	missing := r.missingFrom(d.Number)
+	read, err := r.readListings(ctx, d, b, missing)
+	if err != nil {
+		return err
 	}
-	d.diff = diffDocument(b.stored, &b.found, r.missingFrom(d.Number), r.record.ID, partial)
+	d.diff = diffDocument(b.stored, &b.found, read, missing, r.record.ID, partial)
+	after := r.summed(&d.diff, b, read)
 	if err := r.lastmods(ctx, d, &v, &b.found); err != nil {
 		return err
 	}
 	if r.batching(d, &v, &b.found) {
 		r.remember(&d.diff)
-		return r.queue(ctx, d, v, &b.found)
+		return r.queue(ctx, d, v, &b.found, after)
 	}
 	if err := r.saveVersion(ctx, d, v); err != nil {
 		return err
 	}
 	r.remember(&d.diff)
-	return r.stage(ctx, d, &b.found)
+	if len(d.diff.close)+len(d.diff.add) == 0 {
+		return r.stage(ctx, d, &b.found)
+	}
+	if err := r.stage(ctx, d, &b.found); err != nil {
+		return err
+	}
+	return r.saveSums(ctx, d, after)
 }
 
 func (r *run) stage(ctx context.Context, d *document, found *collection) error {

@@ -35,11 +35,11 @@ func (r *run) batching(d *document, v *models.DocumentVersion, found *collection
 }
 
 // queue puts a document's version and difference into the batch, and writes the batch once it is full.
-func (r *run) queue(ctx context.Context, d *document, v models.DocumentVersion, found *collection) error {
+func (r *run) queue(ctx context.Context, d *document, v models.DocumentVersion, found *collection, after []byte) error {
 	r.trace(d, found)
 	r.adoptVersion(d, v)
 	size := found.size(d.diff.add)
-	x := models.Staging{Document: &d.Document, Findings: d.findings, Close: d.diff.close,
+	x := models.Staging{Document: &d.Document, Findings: d.findings, Close: d.diff.close, Sums: after,
 		Add: found.declarations(nil, d.Number, r.record.ID, d.diff.add)}
 	d.staged, d.diff.close, d.diff.add = true, nil, nil
 	r.mu.Lock()

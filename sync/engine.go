@@ -30,6 +30,9 @@ type storage interface {
 	Documents(ctx context.Context, site int64) ([]models.Document, error)
 	Listings(ctx context.Context, site int64, document int32, fn func(models.Listing) error) error
 	StageDocument(ctx context.Context, lease models.Lease, site, run int64, document int32, close []models.Key, add []models.Declaration) error
+	ListingsIn(ctx context.Context, site int64, document int32, ranges []models.KeyRange, fn func(models.Listing) error) error
+	Sums(ctx context.Context, site int64, from int32, n int) ([]models.DocumentSums, error)
+	SaveSums(ctx context.Context, lease models.Lease, site, run int64, all []models.DocumentSums) error
 	StageDocuments(ctx context.Context, lease models.Lease, site, run int64, all []models.Staging) error
 	Unstage(ctx context.Context, lease models.Lease, site, run int64, document int32) error
 	SaveDocument(ctx context.Context, lease models.Lease, site, run int64, d *models.Document, findings []models.Finding) error
@@ -73,6 +76,7 @@ type Options struct {
 	Workers      int           // documents parsed and staged at a time: 2
 	MaxDepth     int           // of indexes in indexes: 3
 	MaxDocuments int           // of one site: 50,000
+	ReadWhole    int           // a document with fewer entries is compared with all its rows, not by sums: 64
 	MaxBody      int64         // bytes of one document on the wire: 64 MiB
 
 	Policy   Policy
@@ -130,6 +134,7 @@ func New(o Options) (*Engine, error) {
 	o.Workers = orElse(o.Workers, 2)
 	o.MaxDepth = orElse(o.MaxDepth, 3)
 	o.MaxDocuments = orElse(o.MaxDocuments, 50_000)
+	o.ReadWhole = orElse(o.ReadWhole, 64)
 	o.MaxBody = orElse(o.MaxBody, 64<<20)
 	o.Policy.ConfirmAfter = orElse(o.Policy.ConfirmAfter, 2*time.Minute)
 	o.Policy.GuardPages = orElse(o.Policy.GuardPages, 10)

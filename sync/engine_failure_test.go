@@ -198,6 +198,13 @@ func (b *brittle) StageDocument(ctx context.Context, lease models.Lease, site, r
 	return b.Store.StageDocument(ctx, lease, site, run, document, closing, add)
 }
 
+func (b *brittle) SaveSums(ctx context.Context, lease models.Lease, site, run int64, all []models.DocumentSums) error {
+	if err := b.write(); err != nil {
+		return err
+	}
+	return b.Store.SaveSums(ctx, lease, site, run, all)
+}
+
 func (b *brittle) StageDocuments(ctx context.Context, lease models.Lease, site, run int64, all []models.Staging) error {
 	if err := b.write(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package syncer
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -30,12 +31,21 @@ type documentDiff struct {
 }
 
 // diffDocument merges stored open rows and collected entries, both ascending by key. Rows that this very run staged
-// must not be among the stored ones. missing names the pages whose removal from this document is undecided; a partial
+// must not be among the stored ones. read selects the rows that the stored ones are all of, nil for every row; the others
+// say what the entries say. missing names the pages whose removal from this document is undecided; a partial
 // reading says nothing about what it does not show.
-func diffDocument(stored []models.Listing, c *collection, missing map[models.Key]bool, run int64, partial bool) documentDiff {
+func diffDocument(stored []models.Listing, c *collection, read *selection, missing map[models.Key]bool, run int64, partial bool) documentDiff {
 	var d documentDiff
+	if read != nil {
+		d.listed = read.unread()
+	}
 	i, j := 0, 0
 	for i < len(stored) || j < len(c.order) {
+		if j < len(c.order) && !read.covers(&c.at(j).key) {
+			d.kept++
+			j++
+			continue
+		}
 		order := 0
 		switch {
 		case i == len(stored):
@@ -91,12 +101,8 @@ func (d *documentDiff) meet(row models.Listing, e *entry, at int32, missing map[
 	if missing[row.Key] {
 		d.returned = append(d.returned, row.Key)
 	}
-	role := row.Role
-	switch {
-	case e.foreign:
-		role = models.RoleForeign
-	case role == models.RoleForeign: // the operator has since named the host as the site's own
-		role = models.RoleDeclaration
+	role := roleNow(row.Role, e.foreign)
+	if row.Role == models.RoleForeign && !e.foreign { // the operator has since named the host as the site's own
 		d.appeared = append(d.appeared, row.Key)
 	}
 	if row.Fingerprint == e.fingerprint && role == row.Role {
@@ -108,4 +114,21 @@ func (d *documentDiff) meet(row models.Listing, e *entry, at int32, missing map[
 	}
 	d.close = append(d.close, row.Key)
 	d.add = append(d.add, pick{entry: at, firstRun: row.FirstRun, role: role})
+}
+
+// roleNow is the role of a listed page's row, of which the role so far is given.
+func roleNow(before models.Role, foreign bool) models.Role {
+	switch {
+	case foreign:
+		return models.RoleForeign
+	case before == models.RoleForeign:
+		return models.RoleDeclaration
+	}
+	return before
+}
+
+// closes tells whether a page's row ends; both lists ascend by key.
+func (d *documentDiff) closes(key models.Key) bool {
+	_, found := slices.BinarySearchFunc(d.close, key, func(a, b models.Key) int { return bytes.Compare(a[:], b[:]) })
+	return found
 }

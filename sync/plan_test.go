@@ -85,7 +85,7 @@ func TestDiffDocument(t *testing.T) {
 			for _, m := range tt.missing {
 				missing[key(m)] = true
 			}
-			d := diffDocument(tt.stored, tt.now, missing, 2, tt.partial)
+			d := diffDocument(tt.stored, tt.now, nil, missing, 2, tt.partial)
 			got := want{Kept: d.kept, Changed: d.changed, Added: len(d.add), Appeared: names(d.appeared), Returned: names(d.returned), Close: names(d.close)}
 			for _, l := range d.left {
 				got.Left = append(got.Left, name(l.Key))
@@ -111,7 +111,7 @@ func TestDiffDocument_ForeignPagesStayApart(t *testing.T) {
 	t.Parallel()
 	now := observed("a")
 	now.entries[0].foreign = true
-	d := diffDocument(listed(0, "b"), now, nil, 2, false)
+	d := diffDocument(listed(0, "b"), now, nil, nil, 2, false)
 	if len(d.appeared) != 0 || len(d.add) != 1 || d.add[0].role != models.RoleForeign {
 		t.Errorf("appeared %v, add %v: want one foreign row and no page", d.appeared, d.add)
 	}

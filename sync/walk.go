@@ -91,8 +91,12 @@ func (r *run) level(ctx context.Context, level []*document) error {
 	}
 	err := g.Wait()
 	r.batch.on = false
-	if rest := r.takeBatch(); err == nil {
+	rest, sums := r.takeBatch(), r.takeSums()
+	if err == nil {
 		err = r.stageBatch(ctx, rest)
+	}
+	if err == nil {
+		err = r.writeSums(ctx, sums)
 	}
 	return err
 }

@@ -129,6 +129,9 @@ func (s *Store) stage(ctx context.Context, tx *gorm.DB, b batch, replace bool) e
 	if err := s.touch(tx, b.site, b.run, b.document); err != nil {
 		return fmt.Errorf("mark: %w", err)
 	}
+	if err := s.doubt(tx, b.site, b.document, b.close, b.add); err != nil {
+		return fmt.Errorf("doubt sums: %w", err)
+	}
 	if len(b.close) > 0 {
 		if err := s.closeRows(ctx, conn, b); err != nil {
 			return fmt.Errorf("close rows: %w", err)
@@ -325,7 +328,12 @@ func (s *Store) Unstage(ctx context.Context, lease models.Lease, site, run int64
 	if err := s.sweepDeclarations(ctx, lease, site, document, run-1); err != nil {
 		return fmt.Errorf("unstage document %d: %w", document, err)
 	}
-	err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error { return sweepVersions(tx, site, document, run-1) })
+	err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
+		if err := forgetSums(tx, site, document); err != nil {
+			return err
+		}
+		return sweepVersions(tx, site, document, run-1)
+	})
 	if err != nil {
 		return fmt.Errorf("unstage document %d: %w", document, err)
 	}

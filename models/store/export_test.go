@@ -19,7 +19,7 @@ func (s *Store) Reads() *gorm.DB { return s.reads }
 
 // Rows are the types of all rows that GORM reads and writes.
 func Rows() []interface{ TableName() string } {
-	return []interface{ TableName() string }{siteRow{}, runRow{}, documentRow{}, versionRow{}, findingRow{}, removalRow{}, triggerRow{},
+	return []interface{ TableName() string }{siteRow{}, runRow{}, documentRow{}, versionRow{}, sumsRow{}, findingRow{}, removalRow{}, triggerRow{},
 		hookKeyRow{}, tokenRow{}, accountRow{}, sessionRow{}, deliveryRow{}, expectationRow{}, inventoryRow{}, postRow{}, segmentRow{},
 		eventRow{}, channelRow{}, channelKeyRow{}, attemptRow{}, resendRow{}, alertRuleRow{}, alertRow{},
 		canonicalHeadRow{}, canonicalWatchRow{}, canonicalObservationRow{}, canonicalRelationshipRow{}, canonicalStateRow{}, canonicalCandidateRow{},

@@ -25,7 +25,7 @@ func (s *Store) PurgeSite(ctx context.Context, id int64) error {
 	if site.RemovedAt == nil {
 		return fmt.Errorf("purge site %d: remove it first: %w", id, models.ErrConflict)
 	}
-	tables := []string{"declarations", "removals", "findings", "document_versions", "documents", "touched", "runs", "triggers", "deliveries",
+	tables := []string{"declarations", "removals", "findings", "document_versions", "document_sums", "documents", "touched", "runs", "triggers", "deliveries",
 		"expectations", "hook_keys", "published_posts", "plugin_inventories", "events", "event_runs", "alerts", "alert_states",
 		"segments", "retention", "rulings"}
 	tables = append(tables, canonicalTables...)

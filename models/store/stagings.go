@@ -56,6 +56,10 @@ func (s *Store) stageApart(ctx context.Context, lease models.Lease, site, run in
 		if err := s.StageDocument(ctx, lease, site, run, all[i].Document.Number, all[i].Close, all[i].Add); err != nil {
 			return err
 		}
+		sums := []models.DocumentSums{{Document: all[i].Document.Number, Sums: all[i].Sums}}
+		if err := s.SaveSums(ctx, lease, site, run, sums); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -116,6 +120,9 @@ func (s *Store) stageAll(ctx context.Context, tx *gorm.DB, site, run int64, all 
 			return err
 		}
 	}
+	if err := s.stageSums(tx, site, run, all); err != nil {
+		return fmt.Errorf("save sums: %w", err)
+	}
 	if err := s.endRows(ctx, conn, site, run, all, again); err != nil {
 		return fmt.Errorf("close rows: %w", err)
 	}
@@ -123,6 +130,21 @@ func (s *Store) stageAll(ctx context.Context, tx *gorm.DB, site, run int64, all 
 		return fmt.Errorf("insert rows: %w", err)
 	}
 	return nil
+}
+
+// stageSums replaces sums that are given and doubts the others.
+func (s *Store) stageSums(tx *gorm.DB, site, run int64, all []models.Staging) error {
+	sums := make([]models.DocumentSums, len(all))
+	for i := range all {
+		sums[i] = models.DocumentSums{Document: all[i].Document.Number, Sums: all[i].Sums}
+		if all[i].Sums != nil || len(all[i].Close)+len(all[i].Add) == 0 {
+			continue
+		}
+		if err := s.doubt(tx, site, all[i].Document.Number, all[i].Close, all[i].Add); err != nil {
+			return err
+		}
+	}
+	return putSums(tx, site, run, sums)
 }
 
 // endRows ends rows of several documents, and drops those that an earlier try inserted.

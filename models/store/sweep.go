@@ -40,6 +40,7 @@ func (s *Store) sweep(ctx context.Context, lease models.Lease, siteID int64) err
 			"DELETE FROM removals WHERE site_id = ? AND valid_from > ?",
 			"UPDATE removals SET valid_to = 9223372036854775807 WHERE site_id = ? AND valid_to > ? AND valid_to < 9223372036854775807",
 			"DELETE FROM findings WHERE site_id = ? AND document = 0 AND from_run > ?",
+			"DELETE FROM document_sums WHERE site_id = ? AND run > ?",
 			"DELETE FROM touched WHERE site_id = ? AND run > ?",
 			"UPDATE sites SET staged_run = 0 WHERE id = ? AND current_run = ?",
 		} {

@@ -201,6 +201,10 @@ func (d *storage) StageDocument(ctx context.Context, lease models.Lease, site, r
 	})
 }
 
+func (d *storage) SaveSums(ctx context.Context, lease models.Lease, site, run int64, all []models.DocumentSums) error {
+	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveSums(ctx, lease, site, run, all) })
+}
+
 func (d *storage) StageDocuments(ctx context.Context, lease models.Lease, site, run int64, all []models.Staging) error {
 	return d.call(ctx, func(ctx context.Context) error { return d.Store.StageDocuments(ctx, lease, site, run, all) })
 }

@@ -203,7 +203,7 @@ func (x *world) newEngine(parallel int) (*syncer.Engine, error) {
 	if x.setup.Release {
 		policy.ReleaseAfter = time.Hour
 	}
-	return syncer.New(syncer.Options{Store: x.db, Web: x.web, Now: func() time.Time { return x.now }, Owner: "simulated", Fetches: parallel,
+	return syncer.New(syncer.Options{Store: x.db, Web: x.web, Now: func() time.Time { return x.now }, Owner: "simulated", Fetches: parallel, ReadWhole: 1,
 		Workers: min(2, parallel), Progress: x.web.confirming, Policy: policy})
 }
 

@@ -34,6 +34,8 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Stage_WorksOnSeveralDocumentsAtOnce", concurrent},
 		{"Stage_KeepsLargeDocumentsAndRowsWhole", large},
 		{"StageDocuments_EqualsOneByOne", together},
+		{"Sums_AreForgottenWithTheirRows", summed},
+		{"ListingsIn_ReadsRangesAlone", ranged},
 		{"Unstage_LeavesTheDocumentAsItWas", unstage},
 		{"Documents_KeepEveryVersion", documents},
 		{"Listings_AreOrderedAndShared", listings},

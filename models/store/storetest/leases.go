@@ -100,6 +100,9 @@ func fence(t *testing.T, open func() *store.Store) {
 		"StageDocument": func() error {
 			return s.StageDocument(ctx, lost, site, run.ID, 1, []models.Key{KeyOf("https://example.com/a")}, nil)
 		},
+		"SaveSums": func() error {
+			return s.SaveSums(ctx, lost, site, run.ID, []models.DocumentSums{{Document: 1, Sums: []byte("x")}})
+		},
 		"StageDocuments": func() error {
 			return s.StageDocuments(ctx, lost, site, run.ID, []models.Staging{f.staging(run, 1, "", nil, Page("https://example.com/c", "1"))})
 		},
