@@ -59,15 +59,20 @@ func (s *Server) feed(c echo.Context) error {
 	if !ok {
 		return notFound("feed")
 	}
-	site, err := s.site(c.Request().Context(), SiteInput{Site: name})
-	if err != nil {
-		return err
-	}
 	base := s.deps.PublicURL
 	if base == "" {
 		base = c.Scheme() + "://" + c.Request().Host
 	}
-	feed, err := s.atom(c.Request().Context(), site, strings.TrimSuffix(base, "/"), c.QueryParam("segment"))
+	base = strings.TrimSuffix(base, "/")
+	ctx := c.Request().Context()
+	site, err := s.site(ctx, SiteInput{Site: name})
+	var feed *atomFeed
+	switch {
+	case err == nil:
+		feed, err = s.atom(ctx, site, base, c.QueryParam("segment"))
+	case name == everySite && c.QueryParam("segment") == "":
+		feed, err = s.instanceFeed(ctx, base)
+	}
 	if err != nil {
 		return err
 	}

@@ -65,3 +65,27 @@ func TestFeed_HasTheRunsThatChangedSomething(t *testing.T) {
 	wantStatus(t, f.get("/feeds/example.com.atom"), 200)
 	wantStatus(t, f.request("GET", "/api/v1/sites?token="+f.token, ""), 401) // the address is good for feeds alone
 }
+
+func TestFeed_OfEverySiteHasTheNewestOfEach(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	other := exampleSite
+	other.ID, other.Name = 2, "other.example"
+	f.store.SitesFunc = func() ([]models.Site, error) { return []models.Site{exampleSite, other}, nil }
+	f.store.FindSiteFunc = func(string) (models.Site, error) { return models.Site{}, models.ErrNotFound }
+	f.store.RunsFunc = func(site, _ int64, _ int) ([]models.Run, error) {
+		at := now.Add(-time.Duration(site) * time.Minute)
+		return []models.Run{{ID: 7, FinishedAt: &at, Counts: models.Counts{Added: site}, Baseline: false}}, nil
+	}
+	f.store.ChangesFunc = func(int64, models.ChangeFilter, func(*models.Change) error) error { return nil }
+	r := f.request("GET", "/feeds/all.atom?token="+f.token, "")
+	wantStatus(t, r, 200)
+	var feed atom
+	if err := xml.Unmarshal([]byte(text(t, r)), &feed); err != nil {
+		t.Fatal(err)
+	}
+	if len(feed.Entries) != 2 || feed.Entries[0].Title != "example.com: 1 added" || feed.Entries[1].Title != "other.example: 2 added" || !strings.HasSuffix(feed.ID, "/instance") {
+		t.Errorf("%+v", feed)
+	}
+	wantStatus(t, f.request("GET", "/feeds/none.atom?token="+f.token, ""), 404)
+}
