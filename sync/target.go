@@ -86,6 +86,13 @@ func (r *run) unlistedNamed(ctx context.Context) error {
 					Role: row.Role, Fingerprint: row.Fingerprint})
 			}
 		}
+		if len(rows) == 0 {
+			continue
+		}
+		// The index may have been an old copy: should it list the document again, equal bytes must not hide what ended here.
+		if err := r.unsettle(ctx, d); err != nil {
+			return fmt.Errorf("document %s: %w", d.URL, err)
+		}
 		if len(closing) == 0 {
 			continue
 		}
