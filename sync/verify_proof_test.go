@@ -35,7 +35,7 @@ func (w *failingWeb) Read(ctx context.Context, req fetch.Request, consume func(*
 func (l *pagesLab) hurried(outcomes map[string]fetch.Outcome) {
 	l.Helper()
 	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Backoff: time.Millisecond,
-		MaxRetryAfter: time.Millisecond, PageDelay: -1, HeaderTimeout: 250 * time.Millisecond, PageTimeout: 500 * time.Millisecond, Retries: -1})
+		MaxRetryAfter: time.Millisecond, PageDelay: -1, HeaderTimeout: time.Second, PageTimeout: 2 * time.Second, Retries: -1})
 	l.Cleanup(client.Close)
 	v, err := syncer.NewVerifier(syncer.VerifierOptions{Engine: l.engine, Store: l.store, Web: &failingWeb{client, outcomes}, Now: l.clock.now, Delay: -1, Rest: time.Millisecond})
 	if err != nil {
@@ -75,7 +75,7 @@ var proofless = []struct {
 }{
 	{"no answer in time", sitetest.Hang(), "", canonical.ReadingUnreachable},
 	{"a body that hangs within the head", dripping(40, time.Hour), "", canonical.ReadingTruncated},
-	{"a slow drip", dripping(40, 20*time.Millisecond), "", canonical.ReadingTruncated},
+	{"a slow drip", dripping(40, 100*time.Millisecond), "", canonical.ReadingTruncated},
 	{"a connection cut before the answer", reset, "", canonical.ReadingUnreachable},
 	{"a connection cut within the head", sitetest.AbortChunk(0.02), "", canonical.ReadingTruncated},
 	{"fewer bytes than declared", sitetest.ShortLength(0.02), "", canonical.ReadingTruncated},

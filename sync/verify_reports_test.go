@@ -321,7 +321,7 @@ func (l *pagesLab) mirror(host string) {
 	if err := l.store.SaveSite(l.Context(), site); err != nil {
 		l.Fatal(err)
 	}
-	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PageDelay: -1, HeaderTimeout: 300 * time.Millisecond, Retries: -1})
+	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PageDelay: -1, HeaderTimeout: 3 * time.Second, Retries: -1})
 	l.Cleanup(client.Close)
 	web := &mirroring{client, host, at}
 	l.restart(func(o *syncer.Options) { o.Web = web })

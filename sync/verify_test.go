@@ -42,7 +42,7 @@ func newPagesLab(t testing.TB, posts int) *pagesLab {
 func (l *pagesLab) client() *fetch.Client {
 	l.Helper()
 	client := fetch.New(fetch.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Backoff: time.Millisecond,
-		MaxRetryAfter: time.Millisecond, PageDelay: -1, HeaderTimeout: 300 * time.Millisecond, Retries: 1})
+		MaxRetryAfter: time.Millisecond, PageDelay: -1, HeaderTimeout: 3 * time.Second, Retries: 1})
 	l.Cleanup(client.Close)
 	return client
 }
