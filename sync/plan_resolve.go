@@ -89,7 +89,9 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 			present = append(present, row)
 		}
 	}
-	if len(present) == 0 {
+	// A listing that this run did not read says nothing of a page that its own document lists no more: it may be as old as the
+	// document's last reading. The run that reads it decides.
+	if len(present) == 0 || len(absent) > 0 && !slices.ContainsFunc(present, func(row models.Listing) bool { return !unread[row.Document] }) {
 		return
 	}
 	first, old := rows[0].FirstRun, false
