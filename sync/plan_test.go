@@ -137,7 +137,6 @@ func TestResolve(t *testing.T) {
 		left      []place
 		undecided []place
 		unread    map[int32]bool
-		targeted  bool
 		began     map[models.Key]int64
 		want      want
 	}{
@@ -164,12 +163,6 @@ func TestResolve(t *testing.T) {
 		{name: "a declaration in a document that was not read stays one",
 			rows:   []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 3, 5, 5, declaration, "y")},
 			unread: map[int32]bool{1: true}, want: want{Reroled: map[int32][]string{3: {"a:1:1"}}, Known: 1}},
-		{name: "a duplicate in a document that was not read is no word of a page that its own document drops",
-			rows: []models.Listing{row("a", 1, 3, 1, declaration, "y"), row("a", 2, 1, 1, duplicate, "x")}, left: []place{{key("a"), 1}},
-			unread: map[int32]bool{2: true}, targeted: true},
-		{name: "a duplicate in a document that was not read brings no missed page back",
-			rows: []models.Listing{row("a", 1, 3, 1, declaration, ""), row("a", 2, 1, 1, duplicate, "")}, undecided: []place{{key("a"), 1}},
-			unread: map[int32]bool{2: true}, targeted: true},
 		{name: "a missed page that appears elsewhere is found",
 			rows: []models.Listing{row("a", 1, 1, 1, declaration, ""), row("a", 2, 5, 5, declaration, "")}, undecided: []place{{key("a"), 1}},
 			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{2: {"a:0:1"}}, Resolved: []string{"a"}, Found: []string{"a"}, Known: 1, Moved: 1}},
@@ -183,7 +176,7 @@ func TestResolve(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := resolution{targeted: tt.targeted}
+			var r resolution
 			r.resolve(tt.rows, run, func(p place) (bool, bool) {
 				if slices.Contains(tt.undecided, p) {
 					return true, true
