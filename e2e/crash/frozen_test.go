@@ -58,7 +58,9 @@ func TestFrozen_SendsNothingMore(t *testing.T) {
 	if code := frozen.ProcessState.ExitCode(); code != 1 || !bytes.Contains(problems.Bytes(), []byte("lease")) {
 		t.Errorf("the frozen program ended with code %d: %s", code, problems.String())
 	}
-	if n := len(origin.Requests()); n > 0 {
+	// Each of the four fetchers may have been stopped between the proof of the lease and the request that it was for; that
+	// one cannot be called back. Without the proof a dozen more follow.
+	if n := len(origin.Requests()); n > 4 {
 		t.Errorf("the frozen program sent %d requests after another one had its host", n)
 	}
 	if now := p.current(origin.Index()); now != second.ID {
