@@ -20,6 +20,7 @@ const (
 	sectionCases        = 2 // by page: pending, held, restored
 	sectionDocuments    = 3 // by document and page: stale, fresh
 	sectionRulings      = 4 // by page: what a person decided since the run before
+	sectionReturned     = 5 // by page: stale, of pages that came back in a document that stays unreadable
 )
 
 // changeCursor names a change's place in a site's feed. Nothing is stored for it: the feed is derived from the rows'
@@ -232,7 +233,13 @@ func (r *changeReader) changes(ctx context.Context, run runRow) error {
 	if err := r.rulings(ctx); err != nil {
 		return err
 	}
-	return r.late(sectionRulings, math.MaxInt32, lastKey)
+	if err := r.late(sectionRulings, math.MaxInt32, lastKey); err != nil {
+		return err
+	}
+	if err := r.returned(ctx); err != nil {
+		return err
+	}
+	return r.late(sectionReturned, math.MaxInt32, lastKey)
 }
 
 func (r *changeReader) wants(kinds ...string) bool {

@@ -84,7 +84,7 @@ func (s *Store) lastChange(ctx context.Context, siteID, run int64, known horizon
 	if len(runs) < feedRuns {
 		return known.feedAfter, nil
 	}
-	return changeCursor{run: run, section: sectionRulings + 1}, nil
+	return changeCursor{run: run, section: sectionReturned + 1}, nil
 }
 
 // begin says where the feed begins for a reader, who may have asked for what is pruned.
