@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,11 +29,6 @@ func TestMain(m *testing.M) {
 	}
 	if dsn := os.Getenv(writeForEver); dsn != "" {
 		fmt.Println("error", endless(dsn, os.Stdout))
-		os.Exit(1)
-	}
-	// The random histories are the same in every run, so that a failure is of the change at hand; -rapid.seed=0 draws others.
-	if err := flag.Set("rapid.seed", "20261130"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(m.Run())

@@ -47,6 +47,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Pages_AreFilteredAndPaged", filters},
 		{"Pages_CarryWhatWasDeclared", carried},
 		{"Changes_TellWhatHappened", changes},
+		{"Changes_TellWhoCameBackUnread", returned},
 		{"Changes_KeepSilentOnWindows", windows},
 		{"Changes_AreResumedByCursor", cursors},
 		{"Changes_AreThoseOfASegment", narrowed},

@@ -1,8 +1,7 @@
 -- +goose Up
 
--- The view of changes, as the feed is since a person's rulings are told in it and history can be pruned.
-
 -- The change feed: what each run found, one row a change. Give a site and a span of runs or time: it is derived, not stored.
+-- It stands behind the tables of rulings and retention, which it reads.
 CREATE OR REPLACE VIEW v1_changes AS
 SELECT
   r.finished_at AS time,
@@ -132,4 +131,29 @@ JOIN declarations d ON d.site_id = c.site_id AND d.url_key = c.url_key AND d.rol
 LEFT JOIN removals o ON o.site_id = c.site_id AND o.url_key = c.url_key AND o.valid_to = g.ruled_run AND o.ruling <> 0 AND o.ruled_run < g.ruled_run
 LEFT JOIN removals y ON y.site_id = d.site_id AND y.url_key = d.url_key AND y.document = d.document AND y.decided_run = 9223372036854775807 AND y.valid_from <= r.run AND y.valid_to > r.run
 LEFT JOIN document_versions i ON i.site_id = d.site_id AND i.document = d.document AND i.from_run <= r.run AND i.to_run > r.run
-WHERE s.removed_at IS NULL AND (c.ruling <> 1 OR y.stage IS NOT NULL AND CASE WHEN o.ruling = 1 THEN FALSE WHEN o.ruling = 2 THEN TRUE ELSE c.stage <> 'pending' END);
+WHERE s.removed_at IS NULL AND (c.ruling <> 1 OR y.stage IS NOT NULL AND CASE WHEN o.ruling = 1 THEN FALSE WHEN o.ruling = 2 THEN TRUE ELSE c.stage <> 'pending' END)
+UNION ALL
+SELECT
+  r.finished_at AS time,
+  s.id AS site_id,
+  s.name AS site,
+  r.run AS run,
+  'stale' AS kind,
+  d.url_key AS page_id,
+  LOWER(HEX(d.url_key)) AS page_hash,
+  CONVERT(d.url USING utf8mb4) COLLATE utf8mb4_bin AS url,
+  NULLIF(CONVERT(i.reason USING utf8mb4) COLLATE utf8mb4_bin, '') AS reason,
+  CAST(NULL AS CHAR) AS moved_to,
+  d.lastmod AS old_lastmod,
+  d.lastmod AS new_lastmod,
+  d.document AS document_id
+FROM sites s
+JOIN runs r ON r.site_id = s.id AND r.run <= s.current_run AND r.finished_at IS NOT NULL AND r.error = ''
+  AND r.run > COALESCE((SELECT k.kept_from FROM retention k WHERE k.site_id = s.id), 0)
+JOIN removals c ON c.site_id = r.site_id AND c.valid_from = r.run AND c.stage = 'restored' AND (c.ruling <> 2 OR c.ruled_run >= r.run)
+JOIN removals w ON w.site_id = c.site_id AND w.url_key = c.url_key AND w.from_run = c.from_run AND w.valid_to = r.run AND w.stage IN ('pending', 'held')
+JOIN declarations d ON d.site_id = c.site_id AND d.url_key = c.url_key AND d.role = 0 AND d.from_run < r.run AND d.to_run > r.run
+JOIN document_versions i ON i.site_id = d.site_id AND i.document = d.document AND i.from_run <= r.run AND i.to_run > r.run AND i.verdict NOT IN ('complete', 'unchanged')
+JOIN document_versions b ON b.site_id = d.site_id AND b.document = d.document AND b.from_run <= (r.run - 1) AND b.to_run > (r.run - 1) AND b.verdict NOT IN ('complete', 'unchanged')
+LEFT JOIN removals y ON y.site_id = d.site_id AND y.url_key = d.url_key AND y.document = d.document AND y.decided_run = 9223372036854775807 AND y.valid_from <= r.run AND y.valid_to > r.run
+WHERE s.removed_at IS NULL AND y.stage IS NULL;
