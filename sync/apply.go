@@ -68,6 +68,7 @@ func (r *run) undo(ctx context.Context, d *document) error {
 		if err := r.o.Store.Unstage(ctx, r.lease, r.site.ID, r.record.ID, d.Number); err != nil {
 			return fmt.Errorf("undo the first walk: %w", err)
 		}
+		d.undone = true
 		if d.previous != nil {
 			d.DocumentVersion = *d.previous
 		}

@@ -26,6 +26,7 @@ type document struct {
 	failed          bool                    // in this walk: not read completely
 	same            bool                    // in this walk: nothing to diff
 	staged          bool                    // this run wrote rows of it
+	undone          bool                    // this run took rows of it back: stored sums tell nothing of it any more
 	children        []child                 // of an index, as read; nil when it was not read again
 	diff            documentDiff
 	findings        []models.Finding

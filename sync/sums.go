@@ -25,9 +25,10 @@ type summary struct {
 	bytes   int
 }
 
-// sumsOf gives the stored sums of a document, nil when its rows must all be read.
+// sumsOf gives the stored sums of a document, nil when its rows must all be read. Sums read ahead are those of a moment within
+// the walk: of a document that this run staged and took back they may be the staged ones.
 func (r *run) sumsOf(ctx context.Context, d *document, entries int) (*sums, error) {
-	if sumsBits(entries, r.o.ReadWhole) == 0 || d.staged || d.FromRun >= r.record.ID {
+	if sumsBits(entries, r.o.ReadWhole) == 0 || d.staged || d.undone || d.FromRun >= r.record.ID {
 		return nil, nil
 	}
 	r.mu.Lock()

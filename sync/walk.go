@@ -16,6 +16,7 @@ import (
 func (r *run) walk(ctx context.Context) error {
 	r.order, r.claimed = r.order[:0], map[models.Key]*document{}
 	r.record.Documents, r.limited, r.findings = models.RunDocuments{}, "", nil
+	r.summary.known = nil // what an earlier walk read ahead; rows may have changed since
 	for _, d := range r.documents {
 		d.visited, d.alias, d.failed, d.same = false, false, false, false
 	}
