@@ -49,8 +49,8 @@ type differ struct {
 	filter    models.DiffFilter
 	views     [2]map[int32]*documentView
 	undecided [2]*cases
-	touched   map[int32][]models.Key    // by document, pages whose removal changed, so that their state may have
-	migrated  map[models.Key]models.Key // pages that took the place of migrated ones, with those
+	touched   map[int32][]models.Key // by document, pages whose removal changed, so that their state may have
+	migrated  []migration            // by the page that took the other's place
 	after     *diffCursor
 	given     int
 	at        time.Time
@@ -71,7 +71,7 @@ func (s *Store) Diff(ctx context.Context, siteID int64, filter models.DiffFilter
 // DiffWithin is Diff for somebody who waits: where little of what differs is wanted it stops looking after the budget (0:
 // never) and gives the cursor at which to look on, "" when it came to the end or to the filter's limit. It always gets further.
 func (s *Store) DiffWithin(ctx context.Context, siteID int64, filter models.DiffFilter, budget time.Duration, fn func(*models.Change) error) (string, error) {
-	d := &differ{filter: filter, fn: fn, touched: map[int32][]models.Key{}, migrated: map[models.Key]models.Key{}}
+	d := &differ{filter: filter, fn: fn, touched: map[int32][]models.Key{}}
 	if budget > 0 {
 		d.deadline = time.Now().Add(budget)
 	}
@@ -200,16 +200,7 @@ func (d *differ) readCases(ctx context.Context) error {
 	for number, keys := range d.touched {
 		d.touched[number] = sortedKeys(keys)
 	}
-	var moved []removalRow
-	err = d.store().reads.WithContext(ctx).Select("url_key", "moved_key").Where("site_id = ? AND decided_run > ? AND decided_run <= ? AND stage = ? AND moved_key IS NOT NULL",
-		d.from.site.ID, d.from.run, d.to.run, models.StageMigrated).Find(&moved).Error
-	if err != nil {
-		return fmt.Errorf("read migrated pages: %w", err)
-	}
-	for i := range moved {
-		d.migrated[models.Key(moved[i].MovedKey)] = models.Key(moved[i].URLKey)
-	}
-	return nil
+	return d.readMigrated(ctx)
 }
 
 // document tells of the pages that the document declares at the later moment, or declared at the earlier one when no

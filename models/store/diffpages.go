@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -58,7 +56,7 @@ func (d *differ) look(ctx context.Context, keys []models.Key) (*both, error) {
 	if x.ended, err = d.ended(ctx, keys); err != nil {
 		return nil, err
 	}
-	x.taken, err = d.taken(ctx, &x, keys)
+	x.taken, err = d.taken(ctx, &x)
 	return &x, err
 }
 
@@ -106,96 +104,4 @@ func (d *differ) declared(ctx context.Context, keys []models.Key, run int64) (ma
 			return nil
 		})
 	return out, err
-}
-
-// hops bounds how often a page is followed that moved again and again.
-const hops = 8
-
-// ended gives the last cases that ended pages between the moments. Of a page that moved several times, where it is now.
-func (d *differ) ended(ctx context.Context, keys []models.Key) (map[models.Key]*removalRow, error) {
-	out, err := d.endedOnce(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	for range hops {
-		next := map[models.Key][]*removalRow{}
-		var targets []models.Key
-		for _, c := range out {
-			if len(c.MovedKey) == len(models.Key{}) {
-				target := models.Key(c.MovedKey)
-				next[target] = append(next[target], c)
-				targets = append(targets, target)
-			}
-		}
-		further, err := d.endedOnce(ctx, sortedKeys(targets))
-		if err != nil {
-			return nil, err
-		}
-		moved := false
-		for target, f := range further {
-			for _, c := range next[target] {
-				if len(f.MovedKey) == len(models.Key{}) && f.DecidedRun > c.DecidedRun {
-					c.MovedTo, c.MovedKey, c.DecidedRun, moved = f.MovedTo, f.MovedKey, f.DecidedRun, true
-				}
-			}
-		}
-		if !moved {
-			break
-		}
-	}
-	return out, nil
-}
-
-func (d *differ) endedOnce(ctx context.Context, keys []models.Key) (map[models.Key]*removalRow, error) {
-	out := make(map[models.Key]*removalRow, len(keys))
-	for chunk := range slices.Chunk(keys, statementKeys) {
-		var rows []removalRow
-		err := d.store().reads.WithContext(ctx).Where("site_id = ? AND url_key IN ? AND decided_run > ? AND decided_run <= ? AND stage IN ?",
-			d.from.site.ID, keyBytes(chunk), d.from.run, d.to.run, removedStages).Order("decided_run").Find(&rows).Error
-		if err != nil {
-			return nil, fmt.Errorf("read removals: %w", err)
-		}
-		for i := range rows {
-			out[models.Key(rows[i].URLKey)] = &rows[i]
-		}
-	}
-	return out, nil
-}
-
-// taken gives the pages that a move of the whole site put in the place of pages that the earlier moment lists and the later
-// one does not: these tell of it, once.
-func (d *differ) taken(ctx context.Context, x *both, keys []models.Key) (map[models.Key]bool, error) {
-	if len(d.migrated) == 0 {
-		return nil, nil
-	}
-	from := map[models.Key][]models.Key{} // pages before, with those that they became
-	var before []models.Key
-	for _, key := range keys {
-		source, ok := d.migrated[key]
-		for n := 0; ok && n < hops && x.then[key] == nil; n++ {
-			from[source] = append(from[source], key)
-			before = append(before, source)
-			source, ok = d.migrated[source]
-		}
-	}
-	out := map[models.Key]bool{}
-	for chunk := range slices.Chunk(sortedKeys(before), statementKeys) {
-		listed, err := d.declared(ctx, chunk, d.from.run)
-		if err != nil {
-			return nil, err
-		}
-		still, err := d.declared(ctx, chunk, d.to.run)
-		if err != nil {
-			return nil, err
-		}
-		for source := range listed {
-			if still[source] != nil { // the site moved back since: it has nothing to tell
-				continue
-			}
-			for _, key := range from[source] {
-				out[key] = true
-			}
-		}
-	}
-	return out, nil
 }

@@ -58,6 +58,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Segments_BelongToASiteOrToAll", segments},
 		{"Diffs_CompareTwoMoments", diffs},
 		{"Diffs_AreReadBitByBit", largeDiff},
+		{"Diffs_TellOfMovesThereAndBack", diffsOfMoves},
 		{"Histories_EqualTheModel", histories},
 		{"URLs_AreBytes", identity},
 		{"Times_ComeBackAsTheyWere", times},
