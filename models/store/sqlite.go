@@ -13,6 +13,7 @@ import (
 
 	"github.com/libtnb/sqlite"
 	"gorm.io/gorm"
+	driver "modernc.org/sqlite"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -65,10 +66,11 @@ func sqliteDSN(path string, cache int, more string) string {
 }
 
 func (s *Store) sqlitePool(path string, connections, cache int, more string) (*sql.DB, error) {
-	pool, err := sql.Open(sqlite.DriverName, sqliteDSN(path, cache, more))
+	connector, err := driver.NewConnector(sqliteDSN(path, cache, more))
 	if err != nil {
 		return nil, err
 	}
+	pool := sql.OpenDB(keepingConnector{connector})
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	s.pools = append(s.pools, pool)
