@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 
 	"gorm.io/gorm"
 )
@@ -36,3 +37,8 @@ var (
 	TooLarge = tooLarge
 	Fitting  = fitting
 )
+
+// Keeping wraps an SQLite connector as the store does.
+func Keeping(c driver.Connector) driver.Connector { return keepingConnector{c} }
+
+const KeptStatements = keptStatements
