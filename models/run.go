@@ -33,6 +33,7 @@ type Run struct {
 
 	Requests     int64   `json:"requests"`
 	Bytes        int64   `json:"bytes"` // received on the wire
+	Cached       int64   `json:"-"`     // documents that a cache on the way answered for; of stored runs not known
 	SemanticHash string  `json:"semantic_hash,omitempty"`
 	Triggers     []int64 `json:"triggers,omitempty"` // inbox ids that this run serves
 	Error        string  `json:"error,omitempty"`    // our own failure, if that ended the run

@@ -15,6 +15,9 @@ const stageRows = 4000
 func (r *run) apply(ctx context.Context, d *document, got *reading, b *bench) error {
 	d.visited = true
 	v := got.version
+	if v.Good() && v.ObservedAt.After(d.seen) {
+		d.seen = v.ObservedAt
+	}
 	if !got.same || got.parsed || len(got.findings) > 0 { // bytes seen before say what they said
 		d.findings = got.findings
 	}

@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/sync/sitemap"
@@ -26,6 +27,7 @@ type document struct {
 	failed          bool                    // in this walk: not read completely
 	same            bool                    // in this walk: nothing to diff
 	staged          bool                    // this run wrote rows of it
+	seen            time.Time               // when this run last saw the site say what is recorded, less the age of copies
 	undone          bool                    // this run took rows of it back: stored sums tell nothing of it any more
 	children        []child                 // of an index, as read; nil when it was not read again
 	diff            documentDiff

@@ -28,6 +28,7 @@ type storage interface {
 	TakeRun(ctx context.Context, host models.Key, owner string, ttl time.Duration, site models.Site, run models.Run) (models.Lease, models.Run, error)
 	BeginRun(ctx context.Context, lease models.Lease, site int64, run models.Run) (models.Run, error)
 	Documents(ctx context.Context, site int64) ([]models.Document, error)
+	LastWalk(ctx context.Context, site int64) (run int64, at time.Time, err error)
 	Listings(ctx context.Context, site int64, document int32, fn func(models.Listing) error) error
 	StageDocument(ctx context.Context, lease models.Lease, site, run int64, document int32, close []models.Key, add []models.Declaration) error
 	ListingsIn(ctx context.Context, site int64, document int32, ranges []models.KeyRange, fn func(models.Listing) error) error

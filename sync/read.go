@@ -23,6 +23,7 @@ type reading struct {
 	children []child
 	parsed   bool // its children are those read now
 	same     bool // equal to what the stored rows came from: nothing to diff
+	aged     bool // a cache on the way answered
 	requests int64
 	bytes    int64
 }
@@ -48,6 +49,7 @@ type answer struct {
 	*fetch.Result
 	cut    error // why the body ended early
 	before *models.DocumentVersion
+	known  time.Time // when the site was last seen to say what before says
 }
 
 // fetch asks for a document, with the validators of the version that its rows came from.
@@ -85,7 +87,7 @@ func (r *run) fetchURL(ctx context.Context, d *document, b *bench, at string, be
 
 // read turns an answer into a reading, its entries into b.found. What the site does wrong is data; it never fails.
 func (r *run) read(d *document, a answer, b *bench) (got reading) {
-	got.requests, got.bytes = int64(a.Attempts), int64(len(b.wire))
+	got.requests, got.bytes, got.aged = int64(a.Attempts), int64(len(b.wire)), a.Age > 0
 	got.version = models.DocumentVersion{Status: a.Status, FinalURL: a.FinalURL, ContentType: a.ContentType,
 		ETag: a.ETag, LastModified: settled(a.Result), FetchedAt: micros(a.FetchedAt), ObservedAt: micros(a.ObservedAt),
 		Lastmod: d.declared}
@@ -102,9 +104,42 @@ func (r *run) read(d *document, a answer, b *bench) (got reading) {
 		r.parse(d, b, a.Result, a.cut, &got)
 	}
 	if !got.same && got.parsed && olderCopy(a) {
-		got.older(d, a.before)
+		got.older(d, a)
 	}
 	return got
+}
+
+// datePast tells of an answer when the site was last seen to say what is recorded. A document that says what it said is not written
+// again: that it was seen is known of this run, and of complete runs that no cache answered.
+func (r *run) datePast(ctx context.Context, d *document, a *answer) error {
+	if a.before == nil {
+		return nil
+	}
+	if a.known = a.before.ObservedAt; d.seen.After(a.known) {
+		a.known = d.seen
+	}
+	if a.Age == 0 || !a.before.Good() || a.before.FromRun >= r.record.ID {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lastWalk == nil {
+		run, at, err := r.o.Store.LastWalk(ctx, r.site.ID)
+		if err != nil {
+			return err
+		}
+		r.lastWalk = &walkTime{run, at}
+	}
+	if a.before.FromRun <= r.lastWalk.run && r.lastWalk.at.After(a.known) {
+		a.known = r.lastWalk.at
+	}
+	return nil
+}
+
+// walkTime is number and start of a run.
+type walkTime struct {
+	run int64
+	at  time.Time
 }
 
 // clockGrain is how far Age, which counts whole seconds, and the moments computed from it may be out.
@@ -113,13 +148,14 @@ const clockGrain = 2 * time.Second
 // olderCopy tells an answer from a cache on the way that is older than what the stored rows came from. Without an Age, or
 // when our own clock went back, nothing can be told.
 func olderCopy(a answer) bool {
-	return a.before != nil && a.Age > 0 && !a.FetchedAt.Before(a.before.ObservedAt) && a.before.ObservedAt.Sub(a.ObservedAt) > clockGrain
+	return a.before != nil && a.Age > 0 && !a.FetchedAt.Before(a.known) && a.known.Sub(a.ObservedAt) > clockGrain
 }
 
 // older turns the reading of an old cached copy into one that says nothing new: what is stored is younger, and stays.
-func (got *reading) older(d *document, before *models.DocumentVersion) {
+func (got *reading) older(d *document, a answer) {
+	before := a.before
 	text := fmt.Sprintf("a cache answered with a copy from %s; what is recorded is from %s and stays",
-		got.version.ObservedAt.Format(time.RFC3339), before.ObservedAt.Format(time.RFC3339))
+		got.version.ObservedAt.Format(time.RFC3339), a.known.Format(time.RFC3339))
 	fetched, declared := got.version.FetchedAt, got.version.Lastmod
 	got.parsed, got.children = false, nil
 	if !before.Good() { // the origin could not be read the last time, and still was not

@@ -51,6 +51,7 @@ type run struct {
 	limited   string                   // a limit of ours that cut the walk short
 	findings  []models.Finding         // of the run as a whole
 	traces    traces                   // pages that it wrote, see lookAcross
+	lastWalk  *walkTime                // the last complete run that no cache answered; nil until it is asked for
 	summary   summary                  // of stored rows, see sums
 	batch     batch                    // small differences that wait to be written together
 }

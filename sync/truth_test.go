@@ -230,6 +230,42 @@ func TestAge_AnOlderCopyNeverOverwritesANewerOne(t *testing.T) {
 	}
 }
 
+// TestAge_AnOlderCopyIsOlderThanWhatWasSeenAgain: the site says in the second run what it said in the first, and nothing is
+// written of that; a copy from between the two is old all the same, unless the second was a copy as well.
+func TestAge_AnOlderCopyIsOlderThanWhatWasSeenAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		second http.Header
+		feed   []string
+	}{
+		"seen":        {nil, nil},
+		"seen a copy": {http.Header{"Age": {"3000"}}, []string{"added /c", "pending /b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newSmallSite(t, sqliteFile(t), map[string]string{"/sitemap.xml": pagesXML("/a", "/b")})
+			x.run(false)
+			x.clock.advance(10 * time.Hour)
+			x.headers["/sitemap.xml"] = c.second
+			x.expect("nothing new", x.feed(x.run(false)))
+			x.clock.advance(10 * time.Hour)
+			x.bodies["/sitemap.xml"] = pagesXML("/a", "/c")
+			x.headers["/sitemap.xml"] = http.Header{"Age": {"43200"}} // from between the two runs
+			third := x.run(false)
+			x.expect("the copy", x.feed(third), c.feed...)
+			if found := slices.ContainsFunc(third.Findings, func(f models.Finding) bool { return f.Code == "edge-stale" }); found != (c.feed == nil) {
+				t.Errorf("findings %+v", third.Findings)
+			}
+			x.headers["/sitemap.xml"] = nil
+			x.bodies["/sitemap.xml"] = pagesXML("/a", "/b", "/d")
+			x.run(false)
+			if pages := x.states(); !slices.Contains(pages, "live /d") || !slices.Contains(pages, "live /b") {
+				t.Errorf("in the end %q", pages)
+			}
+		})
+	}
+}
+
 // TestMoves_ASlugThatChangedIsOneMove: the old address redirects to one that appeared.
 func TestMoves_ASlugThatChangedIsOneMove(t *testing.T) {
 	t.Parallel()

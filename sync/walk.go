@@ -118,6 +118,9 @@ func (r *run) document(ctx context.Context, d *document) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	if err := r.datePast(ctx, d, &a); err != nil {
+		return err
+	}
 	got := r.read(d, a, b)
 	r.redirected(d, &got)
 	if err := r.apply(ctx, d, &got, b); err != nil {
@@ -132,6 +135,9 @@ func (r *run) count(d *document, got *reading, entries int64) {
 	defer r.mu.Unlock()
 	r.record.Requests += got.requests
 	r.record.Bytes += got.bytes
+	if got.aged {
+		r.record.Cached++
+	}
 	switch {
 	case d.failed:
 		r.record.Documents.Failed++

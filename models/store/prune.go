@@ -89,6 +89,7 @@ func (s *Store) pruneRest(ctx context.Context, lease models.Lease, siteID int64,
 		{"DELETE FROM touched WHERE site_id = ? AND run <= ?", nil},
 		{"DELETE FROM published_posts WHERE site_id = ? AND to_run <= ?", nil},
 		{"DELETE FROM rulings WHERE site_id = ? AND ruled_run < ?", nil},
+		{"DELETE FROM cached_runs WHERE site_id = ? AND run < ?", nil},
 	} {
 		limit := ""
 		if s.mysql() { // write sets are bounded on clusters; SQLite has no LIMIT here and no need

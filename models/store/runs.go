@@ -147,12 +147,34 @@ func (s *Store) Finish(ctx context.Context, lease models.Lease, run models.Run, 
 		if err := tx.Save(&row).Error; err != nil {
 			return err
 		}
+		if run.Cached > 0 {
+			if err := tx.Exec("INSERT INTO cached_runs (site_id, run) VALUES (?, ?)", run.SiteID, run.ID).Error; err != nil {
+				return fmt.Errorf("note that a cache answered: %w", err)
+			}
+		}
 		return serve(tx, run, served)
 	})
 	if err != nil {
 		return fmt.Errorf("finish run %d: %w", run.ID, err)
 	}
 	return nil
+}
+
+// LastWalk gives number and start of a site's last complete run that read all documents and that no cache answered: what is stored
+// of a document since before that run was still true then. Zero when there is none.
+func (s *Store) LastWalk(ctx context.Context, siteID int64) (run int64, at time.Time, err error) {
+	var row runRow
+	err = s.reads.WithContext(ctx).Raw(`SELECT r.run, r.started_at FROM runs r JOIN sites s ON s.id = r.site_id
+		WHERE r.site_id = ? AND r.run <= s.current_run AND r.targeted = ? AND r.verdict = ? AND r.error = ''
+		AND NOT EXISTS (SELECT 1 FROM cached_runs c WHERE c.site_id = r.site_id AND c.run = r.run)
+		ORDER BY r.run DESC LIMIT 1`, siteID, false, models.VerdictComplete).Scan(&row).Error
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("read last complete run of site %d: %w", siteID, err)
+	}
+	if row.Run == 0 {
+		return 0, time.Time{}, nil
+	}
+	return row.Run, row.StartedAt.UTC(), nil
 }
 
 // movePointer shows a run to readers; false when it is not the one under way. The live count that the run came to holds

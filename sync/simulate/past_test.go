@@ -15,8 +15,8 @@ type past struct {
 	editing  sync.Mutex
 	torn     []torn
 	hooked   bool
-	named    map[string]bool   // pages that hooks said are gone
-	renamed  map[string]string // pages that hooks said have another URL
+	named    map[string]bool     // pages that hooks said are gone
+	renamed  map[string]renaming // pages that hooks said have another URL
 	triggers int
 	ruled    map[string]bool         // pages on whose removal a person ruled since the last run
 	folded   map[string]models.State // what somebody has who follows the change feed
@@ -24,6 +24,29 @@ type past struct {
 	moments []*snapshot // one for each run that became visible, oldest first
 	feed    []string    // all lines of the change feed as they were read after each run
 	hidden  []int64     // runs that failed
+}
+
+// renaming is where a hook said that a page is now, and the number of its message.
+type renaming struct {
+	to      string
+	trigger int
+}
+
+// movedTo tells whether messages say that a page is at another address now: one message, or one that goes on from where an
+// earlier one ended ("a is b now", then "b is c now").
+func (p *past) movedTo(url, to string) bool {
+	last := -1
+	for range len(p.renamed) {
+		next, ok := p.renamed[url]
+		if !ok || next.trigger < last {
+			return false
+		}
+		if next.to == to {
+			return true
+		}
+		url, last = next.to, next.trigger
+	}
+	return false
 }
 
 // snapshot is a site as readers see it at one run.
@@ -40,7 +63,7 @@ type snapshot struct {
 }
 
 func (p *past) begin() {
-	p.named, p.renamed = map[string]bool{}, map[string]string{}
+	p.named, p.renamed = map[string]bool{}, map[string]renaming{}
 	p.ruled, p.folded = map[string]bool{}, map[string]models.State{}
 	p.moments = []*snapshot{{pages: map[string]*models.Page{}, lines: map[string]string{}}}
 }

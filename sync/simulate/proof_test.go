@@ -70,7 +70,7 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 		}
 		return nil
 	case models.StageMoved:
-		if x.past.renamed[c.URL] == c.MovedTo && w.listed(c.MovedTo) {
+		if x.past.movedTo(c.URL, c.MovedTo) && w.listed(c.MovedTo) {
 			return nil
 		}
 		if asked < 0 || w.asked[asked].hops == 0 || w.asked[asked].final != c.MovedTo || !w.listed(c.MovedTo) {

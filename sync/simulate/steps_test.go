@@ -240,7 +240,7 @@ func (x *world) hook(o op) error {
 		x.past.named[hint.URL] = true
 	}
 	if hint.Expect == models.ExpectMoved {
-		x.past.named[hint.PreviousURL], x.past.renamed[hint.PreviousURL] = true, hint.URL
+		x.past.named[hint.PreviousURL], x.past.renamed[hint.PreviousURL] = true, renaming{hint.URL, x.past.triggers}
 	}
 	x.tally.add("hook: told", 1)
 	if o.C == 9 {

@@ -44,6 +44,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Pages_SayWhyTheyGo", reasons},
 		{"Pages_AreSeenByRunsThatReadThem", lastSeen},
 		{"Runs_SayWhatTheyFound", found},
+		{"Runs_ThatSawEverything", lastWalks},
 		{"Pages_AreFilteredAndPaged", filters},
 		{"Pages_CarryWhatWasDeclared", carried},
 		{"Changes_TellWhatHappened", changes},
