@@ -178,8 +178,11 @@ func TestPlugin_InventoryCorroboratesRuns(t *testing.T) {
 			}
 			s.set(t, "configure", "http://127.0.0.1:9/hooks/1", secret, "inventory") // another secret
 			s.act(t, "delete", id(slugged))
-			if r := once(); r.Counts.Removed != 0 || r.Counts.Pending == 0 { // its author or category may go with it
-				t.Errorf("with a wrong secret: %+v, want %s to wait for a second walk", r.Counts, moved.URL)
+			if r := once(); r.Counts.Removed == 0 { // its author or category may go with it
+				t.Errorf("with a wrong secret: %+v, want %s removed by its own 404", r.Counts, moved.URL)
+			}
+			if out, _ := d.run(t, "history", s.url, moved.URL, "-o", "ndjson"); !strings.Contains(string(out), "answers 404") || strings.Contains(string(out), `"plugin_inventory":true`) {
+				t.Errorf("with a wrong secret %s ended by another proof than its own 404: %s", moved.URL, out)
 			}
 			if p := reading(); p.Outcome != models.PublishedRefused {
 				t.Errorf("the reading with a wrong secret: %+v", p)

@@ -86,12 +86,12 @@ func TestPage_SaysWhatAnAbsenceRestsOn(t *testing.T) {
 	f := newFixture(t, rich)
 	f.store.PageHistoryFunc = func(int64, models.Key) ([]models.Page, error) {
 		return []models.Page{{URL: "https://example.com/old/", State: models.StateRemoved, FromRun: 7, Document: "https://example.com/a.xml", Removal: &models.PageRemoval{
-			Stage: models.StageRemoved, FromRun: 6, RemovalEvidence: models.RemovalEvidence{Hook: true, Status: 410,
+			Stage: models.StageRemoved, FromRun: 6, RemovalEvidence: models.RemovalEvidence{Hook: true, Status: 404, Control: &models.PageAnswer{URL: "https://example.com/still/", Status: 200},
 				Missing: []models.Sighting{{Run: 6, Document: "https://example.com/<a>.xml", ByteHash: "ab12cd", Observed: now}}},
 		}}}, nil
 	}
 	page := text(t, f.get("/sites/1/page?url=https://example.com/old/"))
-	for _, want := range []string{"What the absence rests on", `href="/sites/1/runs/6"`, "https://example.com/&lt;a&gt;.xml", "ab12cd", "A publish hook said", "The page itself answered 410"} {
+	for _, want := range []string{"What the absence rests on", `href="/sites/1/runs/6"`, "https://example.com/&lt;a&gt;.xml", "ab12cd", "A publish hook said", "The page itself answered 404", "https://example.com/still/</span> answered 200"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %.5000s", want, page)
 		}

@@ -65,6 +65,14 @@ type RemovalEvidence struct {
 	Hook    bool       `json:"hook,omitempty"` // a hook said that it is gone
 	Plugin  bool       `json:"plugin_inventory,omitempty" doc:"The site's own list of posts has it no more."`
 	Status  int        `json:"page_status,omitempty"` // what the page itself answered
+	// Control is a page that is listed, asked right after this one answered 404: where it is found, the 404 is believed.
+	Control *PageAnswer `json:"control,omitempty" doc:"A page that is still listed and what it answered, asked right after this one answered 404."`
+}
+
+// PageAnswer is what a page answered when it was asked.
+type PageAnswer struct {
+	URL    string `json:"url"`
+	Status int    `json:"status,omitempty"` // HTTP; 0: no answer, or a redirect
 }
 
 // Sighting is one complete walk without the page. A document that the index does not list any more is proved by the index.

@@ -3,6 +3,7 @@ package syncer
 import (
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -39,6 +40,9 @@ func (r *run) evidence(s *settlement, c *models.Removal, before []byte) []byte {
 	e.Plugin = e.Plugin || r.vouched[c.Key] == saidByPlugin
 	if status := s.answers[place{c.Key, c.Document}]; status != 0 {
 		e.Status = status
+		if control := s.controls[c.Document]; control.URL != "" && status == http.StatusNotFound {
+			e.Control = &control
+		}
 	}
 	text, err := json.Marshal(e)
 	if err != nil { // cannot happen: texts and numbers

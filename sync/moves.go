@@ -18,19 +18,26 @@ const mostAsked = 5
 
 // moves finds out which missing pages live on under another URL. It reads and asks; it stages nothing.
 func (r *run) moves(ctx context.Context, s *settlement) error {
-	if len(s.missing) == 0 || r.total.Load() == 0 {
+	if len(s.missing) == 0 {
 		return nil
 	}
-	known := r.known()
-	if int64(len(s.missing))*2 >= known {
+	known, appeared := r.known(), r.total.Load() > 0
+	if appeared && int64(len(s.missing))*2 >= known {
 		if err := r.migration(ctx, s, known); err != nil {
 			return err
 		}
 	}
-	if len(s.migrated) == 0 && len(s.missing) <= mostAsked {
+	unproven := slices.ContainsFunc(s.missing, func(p place) bool { return !r.proven(s, p) })
+	if len(s.migrated) == 0 && len(s.missing) <= mostAsked && (appeared || unproven) {
 		return r.renamed(ctx, s)
 	}
 	return nil
+}
+
+// proven tells whether the removal of a missing page needs no word of the page itself.
+func (r *run) proven(s *settlement, p place) bool {
+	_, told := s.renamed[p]
+	return told || r.vouched[p.key] != "" || s.twice && s.agreed[p]
 }
 
 // migration looks for the missing pages under another scheme or host.
@@ -114,25 +121,26 @@ func (r *run) rowsOf(ctx context.Context, places []place) ([]models.Declaration,
 	return out, nil
 }
 
-// renamed asks a few missing pages where they went: a redirect to a page that the site lists is a changed slug.
+// renamed asks a few missing pages where they went: a redirect to a page that the site lists is a changed slug, and a page
+// that answers 410, or 404 where others of the site are found, is gone.
 func (r *run) renamed(ctx context.Context, s *settlement) error {
 	rows, err := r.rowsOf(ctx, s.missing)
 	if err != nil {
 		return err
 	}
-	base := fetch.Request{URL: r.site.Root, Origin: r.site.Root, Username: r.site.Settings.Username, Password: r.site.Settings.Password}
-	rules, _ := r.o.Web.ReadRobots(ctx, base)
-	s.answers = map[place]int{}
+	asker := r.pageAsker(ctx)
+	s.answers, s.gone = map[place]int{}, map[place]bool{}
+	var notFound []models.Declaration
 	for _, row := range rows {
-		if _, told := s.renamed[place{row.Key, row.Document}]; told || !rules.Allowed(row.URL) {
+		from := place{row.Key, row.Document}
+		if _, told := s.renamed[from]; told || !asker.rules.Allowed(row.URL) {
 			continue
 		}
-		ask := base
-		ask.URL, ask.Kind, ask.Method, ask.CrawlDelay = row.URL, fetch.Page, http.MethodHead, rules.CrawlDelay()
-		result, _ := r.o.Web.Read(ctx, ask, func(*fetch.Result) error { return nil })
-		r.record.Requests += int64(result.Attempts)
-		from := place{row.Key, row.Document}
-		s.answers[from] = result.Status
+		result := asker.ask(ctx, row.URL)
+		s.answers[from], s.gone[from] = result.Status, r.goneAnswer(result)
+		if s.gone[from] && result.Status == http.StatusNotFound && !r.proven(s, from) {
+			notFound = append(notFound, row)
+		}
 		if len(result.Hops) == 0 || result.Outcome != fetch.OK {
 			continue
 		}
@@ -150,7 +158,7 @@ func (r *run) renamed(ctx context.Context, s *settlement) error {
 			s.renamed[from] = move{from: from, url: row.URL, to: models.Key(target.Key()), toURL: string(target.Wire), by: "redirects to a page that is listed"}
 		}
 	}
-	return ctx.Err()
+	return asker.controls(ctx, s, notFound)
 }
 
 // announced notes what hooks said of pages that got another URL, where the new one is listed: missing pages, and those

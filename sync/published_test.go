@@ -331,6 +331,7 @@ func TestPublished_FaultsAreData(t *testing.T) {
 			l := listed(t, sitetest.Options{Posts: 60, Pages: 1})
 			l.full()
 			gone := l.origin.PublishedPosts()[7]
+			l.silence(l.origin.PostURL(gone))
 			l.origin.Trash(gone)
 			l.asked = nil
 			fault.break_(l)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -124,8 +123,8 @@ func (r *run) begin(s *settlement, row models.Declaration, proof walkProof, held
 		removal.Stage, removal.DecidedRun, removal.HeldRun = models.StageLeftWindow, models.Open, 0
 		removal.Reason = "left a rolling window (news, or the newest pages alone), which says nothing of the page itself"
 	}
-	if s.answers[at] == http.StatusGone && removal.Stage == models.StagePending {
-		r.o.Policy.remove(&removal, proof, "not listed by a complete walk, and the page itself answers 410 Gone")
+	if why := s.ownWord(at); why != "" && removal.Stage == models.StagePending {
+		r.o.Policy.remove(&removal, proof, why)
 	}
 	return removal
 }

@@ -28,11 +28,13 @@ type settlement struct {
 	postponed []place             // absences that a targeted run may not judge
 	waiting   map[models.Key]bool // undecided removals that a targeted run may not judge
 
-	windowed map[place]bool      // missing pages that a rolling window left behind
-	migrated map[place]move      // missing pages that a move of the whole site took along
-	renamed  map[place]move      // missing pages that live on under a listed one
-	told     map[models.Key]move // pages of which a hook said so
-	answers  map[place]int       // what missing pages answered when they were asked, by status
+	windowed map[place]bool              // missing pages that a rolling window left behind
+	migrated map[place]move              // missing pages that a move of the whole site took along
+	renamed  map[place]move              // missing pages that live on under a listed one
+	told     map[models.Key]move         // pages of which a hook said so
+	answers  map[place]int               // what missing pages answered when they were asked, by status
+	gone     map[place]bool              // those that answered that they are gone: 404 counts where a control is found
+	controls map[int32]models.PageAnswer // by document: what a page that is listed answered after a missing one said 404
 }
 
 // doubtful reports whether a second walk could decide anything.

@@ -48,6 +48,7 @@ var mustHappen = []string{
 	"network: timeout", "network: dns", "network: tls", "network: refused", "network: too large", "network: protocol", "network: too slow",
 	"page: added", "page: changed", "page: pending", "page: held", "page: removed", "page: moved", "page: restored", "page: stale", "page: fresh",
 	"page: moved between files", "ended: removed", "ended: moved", "ended: migrated",
+	"ended: its own 404", "ended: its own 410",
 }
 
 // missing names the events that should have happened and did not.

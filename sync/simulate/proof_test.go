@@ -81,7 +81,12 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 	if x.past.named[c.URL] {
 		return nil
 	}
-	if asked >= 0 && (w.asked[asked].status == 404 || w.asked[asked].status == 410) {
+	if asked >= 0 && w.asked[asked].status == 410 {
+		x.tally.add("ended: its own 410", 1)
+		return nil
+	}
+	if asked >= 0 && w.asked[asked].status == 404 && w.finds(w.asked[asked+1:]) {
+		x.tally.add("ended: its own 404", 1)
 		return nil
 	}
 	if c.FromRun == now.run {
@@ -109,4 +114,12 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 		}
 	}
 	return fmt.Errorf("run %d, which missed it first, was not complete or saw it", c.FromRun)
+}
+
+// finds tells whether a page that the walk lists was found by one of some looks: a server that answers 404 to everything
+// says nothing of a page.
+func (w *walk) finds(looks []look) bool {
+	return slices.ContainsFunc(looks, func(l look) bool {
+		return l.status >= 200 && l.status < 300 && l.hops == 0 && w.surely(l.url)
+	})
 }
