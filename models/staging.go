@@ -17,5 +17,12 @@ type DocumentSums struct {
 	Doubts   []byte // two leading bytes of each key whose rows changed since
 }
 
+// Validators are what a document's next conditional request asks with, as the site gave them; empty when it gave none.
+type Validators struct {
+	Document     int32
+	ETag         string
+	LastModified string
+}
+
 // KeyRange is a range of pages, both ends included.
 type KeyRange struct{ From, To Key }

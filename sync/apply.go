@@ -86,8 +86,8 @@ func (r *run) undo(ctx context.Context, d *document) error {
 func (r *run) saveVersion(ctx context.Context, d *document, v models.DocumentVersion) error {
 	if r.stored(d, &v) {
 		if d.previous.ETag != v.ETag || d.previous.LastModified != v.LastModified {
-			if err := r.o.Store.SaveValidators(ctx, r.lease, r.site.ID, d.Number, v.ETag, v.LastModified); err != nil {
-				return fmt.Errorf("save validators: %w", err)
+			if err := r.saveValidators(ctx, models.Validators{Document: d.Number, ETag: v.ETag, LastModified: v.LastModified}); err != nil {
+				return err
 			}
 		}
 		d.ETag, d.LastModified = v.ETag, v.LastModified

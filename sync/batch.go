@@ -12,18 +12,22 @@ const (
 	smallDiff      = 500
 	smallDiffBytes = 128 << 10
 	// batchDiff rows, so many bytes of them, or batchDocuments documents go in one transaction.
-	batchDiff      = 1000
-	batchBytes     = 512 << 10
-	batchDocuments = 64
+	batchDiff       = 1000
+	batchBytes      = 512 << 10
+	batchDocuments  = 64
+	batchValidators = 100
 )
 
-// batch gathers the small differences of one level's documents: they share a transaction, and nothing of a run is visible
-// before its end anyway. It never outlives the level.
+// batch gathers the small differences and new validators of one level's documents: they share a transaction, and nothing of
+// a run is visible before its end anyway; validators that are lost cost an answer in full. It never outlives the level: a
+// later walk may stage another version of a document, which must not get the validators of what the first one read.
 type batch struct {
 	on      bool
 	waiting []models.Staging
 	rows    int
 	bytes   int
+
+	validators []models.Validators
 }
 
 // batching tells whether a document's difference may wait for others: readers know the document, this run wrote nothing of
@@ -67,6 +71,37 @@ func (r *run) stageBatch(ctx context.Context, all []models.Staging) error {
 	}
 	if err := r.o.Store.StageDocuments(ctx, r.lease, r.site.ID, r.record.ID, all); err != nil {
 		return fmt.Errorf("stage: %w", err)
+	}
+	return nil
+}
+
+// saveValidators notes new validators of a document that says what it said, and writes them with others.
+func (r *run) saveValidators(ctx context.Context, v models.Validators) error {
+	if !r.batch.on {
+		return r.writeValidators(ctx, []models.Validators{v})
+	}
+	r.mu.Lock()
+	r.batch.validators = append(r.batch.validators, v)
+	var full []models.Validators
+	if len(r.batch.validators) >= batchValidators {
+		full = r.takeValidators()
+	}
+	r.mu.Unlock()
+	return r.writeValidators(ctx, full)
+}
+
+func (r *run) takeValidators() []models.Validators {
+	full := r.batch.validators
+	r.batch.validators = nil
+	return full
+}
+
+func (r *run) writeValidators(ctx context.Context, all []models.Validators) error {
+	if len(all) == 0 {
+		return nil
+	}
+	if err := r.o.Store.SaveValidators(ctx, r.lease, r.site.ID, all); err != nil {
+		return fmt.Errorf("save validators: %w", err)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type storage interface {
 	StageDocuments(ctx context.Context, lease models.Lease, site, run int64, all []models.Staging) error
 	Unstage(ctx context.Context, lease models.Lease, site, run int64, document int32) error
 	SaveDocument(ctx context.Context, lease models.Lease, site, run int64, d *models.Document, findings []models.Finding) error
-	SaveValidators(ctx context.Context, lease models.Lease, site int64, document int32, etag, lastModified string) error
+	SaveValidators(ctx context.Context, lease models.Lease, site int64, all []models.Validators) error
 	Elsewhere(ctx context.Context, site int64, keys []models.Key) ([]models.Listing, error)
 	SharedKeys(ctx context.Context, site int64, fn func(models.Key) error) error
 	Rows(ctx context.Context, site int64, document int32, keys []models.Key) ([]models.Declaration, error)

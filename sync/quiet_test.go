@@ -66,9 +66,9 @@ func (c *counted) SaveDocument(ctx context.Context, lease models.Lease, site, ru
 	return c.Store.SaveDocument(ctx, lease, site, run, d, findings)
 }
 
-func (c *counted) SaveValidators(ctx context.Context, lease models.Lease, site int64, document int32, etag, lastModified string) error {
+func (c *counted) SaveValidators(ctx context.Context, lease models.Lease, site int64, all []models.Validators) error {
 	c.note("SaveValidators")
-	return c.Store.SaveValidators(ctx, lease, site, document, etag, lastModified)
+	return c.Store.SaveValidators(ctx, lease, site, all)
 }
 
 func (c *counted) Elsewhere(ctx context.Context, site int64, keys []models.Key) ([]models.Listing, error) {

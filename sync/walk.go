@@ -92,12 +92,15 @@ func (r *run) level(ctx context.Context, level []*document) error {
 	}
 	err := g.Wait()
 	r.batch.on = false
-	rest, sums := r.takeBatch(), r.takeSums()
+	rest, sums, validators := r.takeBatch(), r.takeSums(), r.takeValidators()
 	if err == nil {
 		err = r.stageBatch(ctx, rest)
 	}
 	if err == nil {
 		err = r.writeSums(ctx, sums)
+	}
+	if err == nil {
+		err = r.writeValidators(ctx, validators)
 	}
 	return err
 }

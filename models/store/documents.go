@@ -287,15 +287,3 @@ func (s *Store) insertIgnore() string {
 	}
 	return "INSERT OR IGNORE INTO"
 }
-
-// SaveValidators changes the validators of a document's current version in place: they are no statement about pages.
-func (s *Store) SaveValidators(ctx context.Context, lease models.Lease, siteID int64, document int32, etag, lastModified string) error {
-	err := s.fenced(ctx, lease, func(tx *gorm.DB, _ int) error {
-		return tx.Exec("UPDATE document_versions SET etag = ?, last_modified = ? WHERE site_id = ? AND document = ? AND to_run = 9223372036854775807",
-			etag, lastModified, siteID, document).Error
-	})
-	if err != nil {
-		return fmt.Errorf("save validators of document %d: %w", document, err)
-	}
-	return nil
-}

@@ -217,9 +217,9 @@ func (d *storage) SaveDocument(ctx context.Context, lease models.Lease, site, ru
 	return d.call(ctx, func(ctx context.Context) error { return d.Store.SaveDocument(ctx, lease, site, run, doc, findings) })
 }
 
-func (d *storage) SaveValidators(ctx context.Context, lease models.Lease, site int64, document int32, etag, lastModified string) error {
+func (d *storage) SaveValidators(ctx context.Context, lease models.Lease, site int64, all []models.Validators) error {
 	return d.call(ctx, func(ctx context.Context) error {
-		return d.Store.SaveValidators(ctx, lease, site, document, etag, lastModified)
+		return d.Store.SaveValidators(ctx, lease, site, all)
 	})
 }
 

@@ -106,9 +106,11 @@ func fence(t *testing.T, open func() *store.Store) {
 		"StageDocuments": func() error {
 			return s.StageDocuments(ctx, lost, site, run.ID, []models.Staging{f.staging(run, 1, "", nil, Page("https://example.com/c", "1"))})
 		},
-		"Unstage":        func() error { return s.Unstage(ctx, lost, site, run.ID, 1) },
-		"SaveDocument":   func() error { return s.SaveDocument(ctx, lost, site, run.ID, &d, nil) },
-		"SaveValidators": func() error { return s.SaveValidators(ctx, lost, site, 1, "other", "other") },
+		"Unstage":      func() error { return s.Unstage(ctx, lost, site, run.ID, 1) },
+		"SaveDocument": func() error { return s.SaveDocument(ctx, lost, site, run.ID, &d, nil) },
+		"SaveValidators": func() error {
+			return s.SaveValidators(ctx, lost, site, []models.Validators{{Document: 1, ETag: "other", LastModified: "other"}})
+		},
 		"SaveRemovals": func() error {
 			return s.SaveRemovals(ctx, lost, site, run.ID, []models.Removal{{Key: KeyOf("x"), FromRun: run.ID, DecidedRun: models.Open, Stage: models.StagePending, Since: time.Now()}})
 		},

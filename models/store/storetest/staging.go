@@ -172,10 +172,19 @@ func documents(t *testing.T, open func() *store.Store) {
 		t.Fatalf("Documents() = %d, %v", len(now), err)
 	}
 	same(t, "a document as read", d, now[0])
-	f.must(s.SaveValidators(ctx, f.Lease, f.Site.ID, 1, `"f"`, "y"))
+	f.must(s.SaveValidators(ctx, f.Lease, f.Site.ID, []models.Validators{{Document: 1, ETag: `"f"`, LastModified: "y"}}))
 	history, err := s.DocumentHistory(ctx, f.Site.ID, 1)
 	if err != nil || len(history) != 2 || history[0].FromRun != 1 || history[0].ToRun != 3 || history[1].ToRun != 0 || history[1].ETag != `"f"` || history[0].ETag != "" {
 		t.Errorf("two versions, the validators of the last one changed: %+v, %v", history, err)
+	}
+	var all []models.Validators // document 3 does not exist
+	for n := range int32(250) {
+		all = append(all, models.Validators{Document: n + 2, ETag: fmt.Sprintf(`"%d"`, n), LastModified: fmt.Sprint("at ", n)})
+	}
+	f.must(s.SaveValidators(ctx, f.Lease, f.Site.ID, all))
+	now, err = s.Documents(ctx, f.Site.ID)
+	if err != nil || len(now) != 2 || now[0].ETag != `"f"` || now[0].LastModified != "y" || now[1].ETag != `"0"` || now[1].LastModified != "at 0" {
+		t.Errorf("validators of many documents: %+v, %v", now, err)
 	}
 	at, err := s.DocumentsAt(ctx, f.Site.ID, models.AsOf{Run: 2})
 	if err != nil || len(at) != 2 || at[0].Verdict != models.VerdictComplete {
