@@ -124,6 +124,17 @@ func refusedIn(v *models.DocumentVersion) int {
 	return stored.Refused
 }
 
+// standing tells how far the run may take the document's word.
+func (d *document) standing() standing {
+	switch {
+	case d.failed || !d.Verdict.Read():
+		return notRead
+	case !d.visited:
+		return readOnce
+	}
+	return readNow
+}
+
 // doubt tells why a document that was read to its end proves no absence all the same; "" when it does.
 func (d *document) doubt() string {
 	switch now := refusedIn(&d.DocumentVersion); {

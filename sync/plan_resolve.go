@@ -56,12 +56,20 @@ func (r *resolution) edit(document int32) *edit {
 	return e
 }
 
-// resolve decides for pages with several open rows which listing is the declaration: the one that is, while its
-// document lists it; else the one in the document met first. rows ascend by key and hold every open row of each key.
-// gone tells that a stored row's document does not list the page now, and whether that is an undecided removal; unread
-// names the documents that the walk did not read to their end; began gives the first run of pages that had been removed
-// before.
-func (r *resolution) resolve(rows []models.Listing, run int64, gone func(place) (gone, undecided bool), unread map[int32]bool,
+// standing is how far a document can stand for what it lists.
+type standing int
+
+const (
+	readNow  standing = iota // this walk read it to its end
+	readOnce                 // a targeted run did not ask for it; readers know it as read
+	notRead                  // this walk could not read it to its end: what it declares is stale
+)
+
+// resolve decides for pages with several open rows which listing is the declaration: the one that is, while its document
+// lists it and can be read; else the one in the document met first. rows ascend by key and hold every open row of each key.
+// gone tells that a stored row's document does not list the page now, and whether that is an undecided removal; how tells how
+// far documents were read; began gives the first run of pages that had been removed before.
+func (r *resolution) resolve(rows []models.Listing, run int64, gone func(place) (gone, undecided bool), how map[int32]standing,
 	began map[models.Key]int64,
 ) {
 	for len(rows) > 0 {
@@ -69,12 +77,12 @@ func (r *resolution) resolve(rows []models.Listing, run int64, gone func(place) 
 		for n < len(rows) && rows[n].Key == rows[0].Key {
 			n++
 		}
-		r.page(rows[:n], run, gone, unread, began[rows[0].Key])
+		r.page(rows[:n], run, gone, how, began[rows[0].Key])
 		rows = rows[n:]
 	}
 }
 
-func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bool, bool), unread map[int32]bool, began int64) {
+func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bool, bool), how map[int32]standing, began int64) {
 	var present, absent []models.Listing
 	undecided := false
 	for _, row := range rows {
@@ -106,7 +114,7 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 	if len(rows) == 1 && rows[0].FirstRun == first {
 		return
 	}
-	winner := declaration(present, run, unread)
+	winner := declaration(present, run, how)
 	for _, row := range absent {
 		e := r.edit(row.Document)
 		e.close = append(e.close, row.Key)
@@ -120,30 +128,44 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 			r.changed++
 		}
 	}
+	for _, row := range present { // its document cannot be read any more, the winner's can
+		switch {
+		case row.Document == winner.Document || row.Role != models.RoleDeclaration || row.FromRun == run:
+		case row.Fingerprint == winner.Fingerprint:
+			r.moved++
+		default:
+			r.changed++
+		}
+	}
 	if undecided {
 		r.found = append(r.found, rows[0].Key)
 	}
 	r.roles(present, winner, first, run, restored)
 }
 
-// declaration chooses: an old declaration, else the row in the lowest document, old rows before new ones, and at last those
-// of documents that were not read, which may not list the page any more.
-func declaration(present []models.Listing, run int64, unread map[int32]bool) models.Listing {
+// declaration chooses: an old declaration whose document can be read, else the row in the lowest document, old rows before
+// new ones, and at last those of documents that were not read, which may not list the page any more.
+func declaration(present []models.Listing, run int64, how map[int32]standing) models.Listing {
 	return slices.MinFunc(present, func(a, b models.Listing) int {
-		if n := rank(a, run, unread) - rank(b, run, unread); n != 0 {
+		if n := rank(a, run, how) - rank(b, run, how); n != 0 {
 			return n
 		}
 		return int(a.Document) - int(b.Document)
 	})
 }
 
-func rank(row models.Listing, run int64, unread map[int32]bool) int {
+func rank(row models.Listing, run int64, how map[int32]standing) int {
+	declared := row.FirstRun < run && row.Role == models.RoleDeclaration
 	switch {
-	case row.FromRun < run && row.Role == models.RoleDeclaration:
+	case declared && row.FromRun == run: // what it declares changed in this run, and is told so
 		return 0
-	case row.FirstRun < run && row.Role == models.RoleDeclaration: // its declaration changed in this run
+	case declared && how[row.Document] != notRead:
 		return 0
-	case unread[row.Document]:
+	case declared:
+		return 4
+	case how[row.Document] == notRead:
+		return 5
+	case how[row.Document] == readOnce:
 		return 3
 	case row.FromRun < run:
 		return 1

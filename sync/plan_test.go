@@ -136,7 +136,7 @@ func TestResolve(t *testing.T) {
 		rows      []models.Listing
 		left      []place
 		undecided []place
-		unread    map[int32]bool
+		how       map[int32]standing
 		began     map[models.Key]int64
 		want      want
 	}{
@@ -158,11 +158,28 @@ func TestResolve(t *testing.T) {
 			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{2: {"a:0:1"}}, Resolved: []string{"a"}, Moved: 1}},
 		{name: "a duplicate in a document that was not read stands behind what was read",
 			rows: []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 2, 3, 1, duplicate, "x"), row("a", 3, 5, 5, declaration, "y")},
-			left: []place{{key("a"), 1}}, unread: map[int32]bool{2: true},
+			left: []place{{key("a"), 1}}, how: map[int32]standing{2: notRead},
 			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{3: {"a:0:1"}}, Resolved: []string{"a"}, Known: 1, Changed: 1}},
-		{name: "a declaration in a document that was not read stays one",
-			rows:   []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 3, 5, 5, declaration, "y")},
-			unread: map[int32]bool{1: true}, want: want{Reroled: map[int32][]string{3: {"a:1:1"}}, Known: 1}},
+		{name: "a page that appears elsewhere while its document cannot be read is as fresh as the other one",
+			rows: []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 3, 5, 5, declaration, "y")},
+			how:  map[int32]standing{1: notRead}, want: want{Reroled: map[int32][]string{1: {"a:1:1"}, 3: {"a:0:1"}}, Known: 1, Changed: 1}},
+		{name: "a duplicate takes over when the declaration's document cannot be read",
+			rows: []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 2, 3, 1, duplicate, "x")},
+			how:  map[int32]standing{1: notRead}, want: want{Reroled: map[int32][]string{1: {"a:1:1"}, 2: {"a:0:1"}}, Moved: 1}},
+		{name: "it does in a targeted run that did not ask for its document",
+			rows: []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 2, 3, 1, duplicate, "x")},
+			how:  map[int32]standing{1: notRead, 2: readOnce}, want: want{Reroled: map[int32][]string{1: {"a:1:1"}, 2: {"a:0:1"}}, Moved: 1}},
+		{name: "a declaration in a document that a targeted run did not ask for stays one",
+			rows: []models.Listing{row("a", 1, 1, 1, declaration, "x"), row("a", 3, 5, 5, declaration, "y")},
+			how:  map[int32]standing{1: readOnce}, want: want{Reroled: map[int32][]string{3: {"a:1:1"}}, Known: 1}},
+		{name: "a declaration stays where no document can be read",
+			rows: []models.Listing{row("a", 1, 1, 1, duplicate, "x"), row("a", 2, 1, 1, declaration, "y")},
+			how:  map[int32]standing{1: notRead, 2: notRead}, want: want{}},
+		{name: "it stays with the document that took over when its old one can be read again",
+			rows: []models.Listing{row("a", 1, 1, 1, duplicate, "x"), row("a", 2, 1, 1, declaration, "y")}, want: want{}},
+		{name: "what a partly read document changed stays declared by it",
+			rows: []models.Listing{row("a", 1, 5, 1, declaration, "x"), row("a", 2, 3, 1, duplicate, "y")},
+			how:  map[int32]standing{1: notRead}, want: want{}},
 		{name: "a missed page that appears elsewhere is found",
 			rows: []models.Listing{row("a", 1, 1, 1, declaration, ""), row("a", 2, 5, 5, declaration, "")}, undecided: []place{{key("a"), 1}},
 			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{2: {"a:0:1"}}, Resolved: []string{"a"}, Found: []string{"a"}, Known: 1, Moved: 1}},
@@ -182,7 +199,7 @@ func TestResolve(t *testing.T) {
 					return true, true
 				}
 				return slices.Contains(tt.left, p), false
-			}, tt.unread, tt.began)
+			}, tt.how, tt.began)
 			got := want{Found: names(r.found), Known: r.known, Restored: r.restored, Moved: r.moved, Changed: r.changed}
 			for _, p := range r.resolved {
 				got.Resolved = append(got.Resolved, name(p.key))

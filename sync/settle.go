@@ -63,16 +63,16 @@ func (r *run) meet(ctx context.Context) (*settlement, error) {
 		_, left := slices.BinarySearchFunc(s.left, p, comparePlaces)
 		return left, false
 	}
-	unread := map[int32]bool{}
+	how := make(map[int32]standing, len(r.documents))
 	for _, d := range r.documents {
-		unread[d.Number] = !d.visited || d.failed
+		how[d.Number] = d.standing()
 	}
 	err := r.candidates(ctx, s, func(keys []models.Key) error {
 		rows, err := r.o.Store.Elsewhere(ctx, r.site.ID, keys)
 		if err != nil {
 			return fmt.Errorf("look for pages elsewhere: %w", err)
 		}
-		s.resolve(rows, r.record.ID, gone, unread, s.began)
+		s.resolve(rows, r.record.ID, gone, how, s.began)
 		return nil
 	})
 	if err != nil {
@@ -145,6 +145,14 @@ func (r *run) candidates(ctx context.Context, s *settlement, fn func([]models.Ke
 			keys = append(keys, p.key)
 		}
 	}
+	if !r.mass && r.turned() { // a page that another document lists as well is as fresh as that one
+		if err := r.o.Store.SharedKeys(ctx, r.site.ID, func(key models.Key) error {
+			keys = append(keys, key)
+			return nil
+		}); err != nil {
+			return fmt.Errorf("find pages with several listings: %w", err)
+		}
+	}
 	for key := range r.undecided {
 		keys = append(keys, key)
 	}
@@ -163,6 +171,18 @@ func (r *run) candidates(ctx context.Context, s *settlement, fn func([]models.Ke
 		}
 	}
 	return nil
+}
+
+// turned tells whether a document that was read can be read no more, or the other way round, while another one is read.
+func (r *run) turned() bool {
+	turned, read := false, false
+	for _, d := range r.documents {
+		read = read || d.Type != typeIndex && d.standing() != notRead && d.Verdict != models.VerdictGone
+		if p := d.previous; p != nil && p.Type != typeIndex && p.Verdict != models.VerdictGone && d.Verdict != models.VerdictGone {
+			turned = turned || p.Verdict.Read() != d.Verdict.Read()
+		}
+	}
+	return turned && read
 }
 
 // past gives the removals of pages that appeared now: a return continues the page's history.

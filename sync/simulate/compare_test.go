@@ -181,6 +181,9 @@ func (x *world) inventory(before, now *snapshot, record models.Run) error {
 		if now.complete && p.State != models.StateLive {
 			return fmt.Errorf("%s is listed by a complete walk, but its state is %s: %s", url, p.State, p.Reason)
 		}
+		if p.State == models.StateStale && len(w.aged) == 0 && !record.Targeted && !w.part(p.Document, url) {
+			return fmt.Errorf("%s is listed by a document that was read, but it is stale: %s", url, p.Reason)
+		}
 		allowed := append(slices.Clone(contents), w.some[url]...)
 		if old := before.pages[url]; old != nil && (!now.complete || len(w.aged) > 0) {
 			allowed = append(allowed, said(old))
@@ -203,6 +206,14 @@ func (x *world) inventory(before, now *snapshot, record models.Run) error {
 		return fmt.Errorf("%s was %s and is %s after a walk that was not complete", url, old.State, p.State)
 	}
 	return nil
+}
+
+// part tells whether what was read of a document lists a page.
+func (w *walk) part(document, url string) bool {
+	return slices.ContainsFunc(w.looks, func(l look) bool {
+		_, listed := l.pages[url]
+		return listed && (l.url == document || l.final == document)
+	})
 }
 
 func stateOf(p *models.Page) models.State {
