@@ -58,6 +58,7 @@ type Sync struct {
 	ReleaseAfter time.Duration `key:"release_after"` // held removals are released after agreeing walks over this time; 0 never
 	Quiet        time.Duration `key:"quiet"`         // silence to wait for after a hook; 0 none
 	MaxWait      time.Duration `key:"max_wait"`      // longest wait since the first hook
+	Retention    time.Duration `key:"retention"`     // superseded history is forgotten after this time; 0 never
 	GuardPages   int           `key:"guard_pages"`   // more than the larger of the two
 	GuardPercent int           `key:"guard_percent"` // at once is held for a person
 	SitesAtOnce  int           `key:"sites_at_once"` // walked at the same time by this daemon
@@ -119,6 +120,7 @@ type Site struct {
 	ReleaseAfter time.Duration `key:"release_after"`
 	Quiet        time.Duration `key:"quiet"`
 	MaxWait      time.Duration `key:"max_wait"`
+	Retention    time.Duration `key:"retention"`
 	Username     string        `key:"username"` // basic auth of a staging site
 	Password     string        `key:"password" secret:"all"`
 	Paused       bool          `key:"paused"`

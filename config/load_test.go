@@ -142,6 +142,7 @@ func TestLoad_EveryVariableSetsItsKey(t *testing.T) {
 		{"SYNC_CONFIRM_AFTER", "1d12h", func(c *config.Config) { c.Sync.ConfirmAfter = 36 * time.Hour }},
 		{"SYNC_RELEASE_AFTER", "7d", func(c *config.Config) { c.Sync.ReleaseAfter = 168 * time.Hour }},
 		{"SYNC_QUIET", "0s", func(c *config.Config) { c.Sync.Quiet = 0 }},
+		{"SYNC_RETENTION", "400d", func(c *config.Config) { c.Sync.Retention = 9600 * time.Hour }},
 		{"SYNC_MAX_WAIT", "2m", func(c *config.Config) { c.Sync.MaxWait = 2 * time.Minute }},
 		{"SYNC_GUARD_PAGES", "1", func(c *config.Config) { c.Sync.GuardPages = 1 }},
 		{"SYNC_GUARD_PERCENT", "100", func(c *config.Config) { c.Sync.GuardPercent = 100 }},

@@ -186,6 +186,7 @@ func (k checker) sync(s Sync) {
 	k.duration("sync.release_after", s.ReleaseAfter, 0, year)
 	k.duration("sync.quiet", s.Quiet, 0, day)
 	k.maxWait("sync.", s.MaxWait, s.Quiet)
+	k.retention("sync.retention", s.Retention)
 	k.number("sync.guard_pages", s.GuardPages, 1, 1_000_000_000)
 	k.number("sync.guard_percent", s.GuardPercent, 1, 100)
 	k.number("sync.sites_at_once", s.SitesAtOnce, 1, 256)
@@ -200,6 +201,13 @@ func (k checker) maxWait(prefix string, maxWait, quiet time.Duration) {
 		k.add(prefix+"max_wait", "", "%s is shorter than quiet, which is %s", formatDuration(maxWait), formatDuration(quiet))
 	}
 	k.duration(prefix+"max_wait", maxWait, time.Second, day)
+}
+
+// retention is off, or long enough that a slip of the pen costs no history of today.
+func (k checker) retention(key string, d time.Duration) {
+	if d != 0 {
+		k.duration(key, d, day, 36500*day)
+	}
 }
 
 // schedule takes the zone first: the schedule is only judged in one that exists.
@@ -286,6 +294,7 @@ func (k checker) site(prefix string, site Site) {
 	k.duration(prefix+"confirm_after", site.ConfirmAfter, 0, 30*day)
 	k.duration(prefix+"release_after", site.ReleaseAfter, 0, year)
 	k.duration(prefix+"quiet", site.Quiet, 0, day)
+	k.retention(prefix+"retention", site.Retention)
 	if site.MaxWait != 0 {
 		k.maxWait(prefix, site.MaxWait, site.Quiet)
 	}

@@ -30,6 +30,7 @@ type siteBody struct {
 	ReleaseAfter *string   `json:"release_after,omitempty" maxLength:"40" doc:"Held removals are released after agreeing walks over this time, at most 8760h; empty for the daemon's own." example:"72h"`
 	Quiet        *string   `json:"quiet,omitempty" maxLength:"40" doc:"Silence to wait for after a hook, at most 24h; empty for the daemon's own." example:"10s"`
 	MaxWait      *string   `json:"max_wait,omitempty" maxLength:"40" doc:"Longest wait since the first hook, 1s to 24h and not below quiet; empty for the daemon's own." example:"1m"`
+	Retention    *string   `json:"retention,omitempty" maxLength:"40" doc:"Superseded history is forgotten after this time, 24h to 876000h; empty for the daemon's own." example:"9600h"`
 	Username     *string   `json:"username,omitempty" maxLength:"255" doc:"Basic authentication of a site that is not public; empty for none."`
 	Password     *string   `json:"password,omitempty" maxLength:"255" doc:"Written, never read back."`
 	PublicBadges *bool     `json:"public_badges,omitempty" doc:"Show the site's badges to everybody."`
@@ -50,6 +51,7 @@ type editableSite struct {
 	ReleaseAfter    string      `json:"release_after"`
 	Quiet           string      `json:"quiet"`
 	MaxWait         string      `json:"max_wait"`
+	Retention       string      `json:"retention"`
 	Username        string      `json:"username"`
 	HasPassword     bool        `json:"has_password" doc:"Whether a password is stored; it is never shown."`
 	PublicBadges    bool        `json:"public_badges"`
@@ -67,6 +69,7 @@ type defaultsOut struct {
 	ReleaseAfter string `json:"release_after"`
 	Quiet        string `json:"quiet"`
 	MaxWait      string `json:"max_wait"`
+	Retention    string `json:"retention" doc:"Empty: history is kept for ever."`
 }
 
 // Limits of a site's durations, those of the configuration file.
@@ -75,6 +78,9 @@ const (
 	mostRelease = 365 * 24 * time.Hour
 	mostWait    = 24 * time.Hour
 	leastWait   = time.Second
+
+	leastRetention = 24 * time.Hour
+	mostRetention  = 36500 * 24 * time.Hour
 )
 
 // apply edits a site as the body says and refuses what cannot be, each by the name of its field.
@@ -184,6 +190,7 @@ func (b *siteBody) applySettings(s *Server, to *models.SiteSettings) error {
 		{"release_after", b.ReleaseAfter, &to.ReleaseAfter, mostRelease},
 		{"quiet", b.Quiet, &to.Quiet, mostWait},
 		{"max_wait", b.MaxWait, &to.MaxWait, mostWait},
+		{"retention", b.Retention, &to.Retention, mostRetention},
 	} {
 		if d.text == nil {
 			continue
@@ -198,6 +205,9 @@ func (b *siteBody) applySettings(s *Server, to *models.SiteSettings) error {
 			return models.Invalid("body."+d.field, "for example 90s, 2m or 72h; empty for the daemon's own", "%.60q is no duration from 0s to %s", text, shortDuration(d.most))
 		}
 		*d.to = value
+	}
+	if to.Retention != 0 && to.Retention < leastRetention {
+		return models.Invalid("body.retention", "for example 9600h, which is 400 days; empty for the daemon's own", "it must not be shorter than a day")
 	}
 	quiet := to.Quiet
 	if quiet == 0 {
@@ -239,10 +249,10 @@ func (s *Server) siteSettings(site models.Site) editableSite {
 	own, all := site.Settings, s.deps.Defaults
 	out := editableSite{ID: site.ID, Name: site.Name, Home: site.Home, Roots: rootsOf(site), Hosts: own.Hosts, Schedule: site.Schedule,
 		TimeZone: site.TimeZone, Paused: site.Paused, ConfirmAfter: shortDuration(own.ConfirmAfter), ReleaseAfter: shortDuration(own.ReleaseAfter),
-		Quiet: shortDuration(own.Quiet), MaxWait: shortDuration(own.MaxWait), Username: own.Username, HasPassword: own.Password != "",
+		Quiet: shortDuration(own.Quiet), MaxWait: shortDuration(own.MaxWait), Retention: shortDuration(own.Retention), Username: own.Username, HasPassword: own.Password != "",
 		PublicBadges: own.PublicBadges, PreferredScheme: own.PreferredScheme, PreferredHost: own.PreferredHost, TrailingSlash: own.TrailingSlash, Next: []time.Time{},
 		Defaults: defaultsOut{Schedule: all.Schedule, TimeZone: all.TimeZone, ConfirmAfter: shortDuration(all.Settings.ConfirmAfter),
-			ReleaseAfter: shortDuration(all.Settings.ReleaseAfter), Quiet: shortDuration(all.Settings.Quiet), MaxWait: shortDuration(all.Settings.MaxWait)}}
+			ReleaseAfter: shortDuration(all.Settings.ReleaseAfter), Quiet: shortDuration(all.Settings.Quiet), MaxWait: shortDuration(all.Settings.MaxWait), Retention: shortDuration(all.Settings.Retention)}}
 	if out.Roots == nil {
 		out.Roots = []string{}
 	}

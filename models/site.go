@@ -47,6 +47,7 @@ type SiteSettings struct {
 	ReleaseAfter time.Duration `json:"release_after,omitempty"` // held removals are released after agreeing walks over this time; 0 never
 	Quiet        time.Duration `json:"quiet,omitempty"`         // coalescing: silence to wait for after a hook
 	MaxWait      time.Duration `json:"max_wait,omitempty"`      // coalescing: longest wait since the first hook
+	Retention    time.Duration `json:"retention,omitempty"`     // superseded history is forgotten after this time
 	Username     string        `json:"username,omitempty"`      // basic auth for a staging site
 	Password     string        `json:"-"`
 	PublicBadges bool          `json:"public_badges,omitempty"` // badges are shown to everybody

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
-	syncer "github.com/sitemapd/sitemapd/sync"
 )
 
 func (a *app) diffCommand() *cobra.Command {
@@ -97,27 +94,15 @@ was; earlier ones are refused. What was declared last of a page that is gone is 
 	return cmd
 }
 
-// pruneLease is how long the host is kept from runs; each bounded transaction proves that it still is.
-const pruneLease = 10 * time.Minute
-
-func (a *app) prune(ctx context.Context, s *store.Store, site models.Site, at models.AsOf) (err error) {
+func (a *app) prune(ctx context.Context, s *store.Store, site models.Site, at models.AsOf) error {
 	run, err := s.PruneBefore(ctx, site.ID, at)
 	if err != nil {
 		return err
 	}
-	lease, err := s.AcquireLease(ctx, syncer.HostKey(site.Root), "prune-"+strconv.FormatInt(time.Now().UnixNano(), 36), pruneLease)
+	pruned, err := forget(ctx, s, site, run)
 	if errors.Is(err, models.ErrBusy) {
 		return &models.HintedError{Err: err, Hint: "a daemon or another command is walking this host; try again when it is done"}
 	}
-	if err != nil {
-		return err
-	}
-	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		err = errors.Join(err, s.ReleaseLease(end, lease))
-	}()
-	pruned, err := s.Prune(ctx, lease, site.ID, run)
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,11 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 	failed := make(chan error, 2)
 	verified := make(chan struct{})
 	told := make(chan struct{})
+	forgotten := make(chan struct{})
+	go func() {
+		defer close(forgotten)
+		d.forgetting(parts)
+	}()
 	go func() {
 		defer close(told)
 		d.notifying(parts)
@@ -148,6 +153,7 @@ func (d *daemon) run(ctx context.Context, server *handlers.Server, listener net.
 		err := d.loop.Run(parts)
 		<-verified // it gives its hosts back: the database must be open until then
 		<-told
+		<-forgotten
 		failed <- err
 	}()
 	go func() { failed <- server.Serve(parts, listener) }()
@@ -251,6 +257,7 @@ func settings(site *models.Site, f config.Site) {
 	s.Hosts = f.Hosts
 	s.PreferredScheme, s.PreferredHost, s.TrailingSlash = f.PreferredScheme, f.PreferredHost, f.TrailingSlash
 	s.ConfirmAfter, s.ReleaseAfter, s.Quiet, s.MaxWait, s.Username, s.Password = f.ConfirmAfter, f.ReleaseAfter, f.Quiet, f.MaxWait, f.Username, f.Password
+	s.Retention = f.Retention
 }
 
 // configured brings a stored site to what the configuration says of it; a changed schedule starts from now.
@@ -292,7 +299,7 @@ func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 			return site, probeOf(probe), err
 		},
 		Defaults: models.Site{Schedule: c.Sync.Schedule, TimeZone: c.Sync.TimeZone, Settings: models.SiteSettings{ConfirmAfter: c.Sync.ConfirmAfter,
-			ReleaseAfter: c.Sync.ReleaseAfter, Quiet: c.Sync.Quiet, MaxWait: c.Sync.MaxWait}},
+			ReleaseAfter: c.Sync.ReleaseAfter, Quiet: c.Sync.Quiet, MaxWait: c.Sync.MaxWait, Retention: c.Sync.Retention}},
 		Ready:     s.Ping,
 		OpenLocal: c.HTTP.OpenLocal, PublicURL: c.PublicURL, TrustedProxies: c.HTTP.TrustedProxies,
 		UserHeader: c.HTTP.UserHeader, RatePerMinute: c.HTTP.RatePerMinute,

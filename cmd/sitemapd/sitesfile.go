@@ -30,6 +30,7 @@ type siteEntry struct {
 	ReleaseAfter *string   `yaml:"release_after,omitempty"`
 	Quiet        *string   `yaml:"quiet,omitempty"`
 	MaxWait      *string   `yaml:"max_wait,omitempty"`
+	Retention    *string   `yaml:"retention,omitempty"`
 	Username     *string   `yaml:"username,omitempty"`
 	PasswordFile string    `yaml:"password_file,omitempty"`
 	PublicBadges *bool     `yaml:"public_badges,omitempty"`
@@ -72,7 +73,7 @@ func (f *siteEntry) durations(to *models.SiteSettings) []struct {
 		most time.Duration
 	}{
 		{"confirm_after", f.ConfirmAfter, &to.ConfirmAfter, 30 * day}, {"release_after", f.ReleaseAfter, &to.ReleaseAfter, 365 * day},
-		{"quiet", f.Quiet, &to.Quiet, day}, {"max_wait", f.MaxWait, &to.MaxWait, day},
+		{"quiet", f.Quiet, &to.Quiet, day}, {"max_wait", f.MaxWait, &to.MaxWait, day}, {"retention", f.Retention, &to.Retention, 36500 * day},
 	}
 }
 
@@ -123,6 +124,7 @@ func exportedSite(x *models.Site) siteEntry {
 	set(x.Settings.ReleaseAfter, &f.ReleaseAfter)
 	set(x.Settings.Quiet, &f.Quiet)
 	set(x.Settings.MaxWait, &f.MaxWait)
+	set(x.Settings.Retention, &f.Retention)
 	if len(x.Settings.Hosts) > 0 {
 		hosts := slices.Clone(x.Settings.Hosts)
 		f.Hosts = &hosts

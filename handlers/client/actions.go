@@ -27,6 +27,7 @@ type Settings struct {
 	ReleaseAfter *string   `json:"release_after,omitempty"`
 	Quiet        *string   `json:"quiet,omitempty"`
 	MaxWait      *string   `json:"max_wait,omitempty"`
+	Retention    *string   `json:"retention,omitempty"`
 	Username     *string   `json:"username,omitempty"`
 	Password     *string   `json:"password,omitempty"`
 	PublicBadges *bool     `json:"public_badges,omitempty"`
@@ -50,6 +51,7 @@ type SiteSettings struct {
 	ReleaseAfter string   `json:"release_after"`
 	Quiet        string   `json:"quiet"`
 	MaxWait      string   `json:"max_wait"`
+	Retention    string   `json:"retention"`
 	Username     string   `json:"username"`
 	HasPassword  bool     `json:"has_password"`
 	PublicBadges bool     `json:"public_badges"`
