@@ -41,6 +41,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Listings_AreOrderedAndShared", listings},
 		{"Removals_AreSupersededAndSwept", removals},
 		{"Removals_AreDecidedByPeopleAtOnce", rulings},
+		{"Removals_AreRuledOnAgainAndPagesComeBack", reversals},
 		{"Pages_SayWhyTheyGo", reasons},
 		{"Pages_AreSeenByRunsThatReadThem", lastSeen},
 		{"Runs_SayWhatTheyFound", found},
