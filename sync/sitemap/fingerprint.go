@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"encoding/binary"
+	"strconv"
 
 	"github.com/zeebo/xxh3"
 
@@ -111,6 +112,17 @@ func identityOf(wire []byte, urls *weburl.Parser) []byte {
 
 func appendField(c, t []byte) []byte { return append(append(c, t...), 0) }
 
+// appendDate adds a date of an extension block: what can be read is its precision class and its instant, so that another
+// spelling of the same moment is none.
+func appendDate(c []byte, t Text) []byte {
+	l := ParseDate(t)
+	if l.State != Valid {
+		return appendField(c, t)
+	}
+	c = strconv.AppendUint(append(c, 'L'), uint64(l.Precision.class()), 10)
+	return append(strconv.AppendInt(append(c, ' '), l.Instant, 10), 0)
+}
+
 func appendAlternate(c []byte, a *Alternate) []byte {
 	c = append(appendLower(append(c, 'a'), a.Hreflang), 0)
 	return appendField(appendField(appendField(c, a.Media), a.Rel), a.Type)
@@ -122,11 +134,9 @@ func appendImage(c []byte, m *Image) []byte {
 }
 
 func appendNews(c []byte, n *News) []byte {
-	c = append(c, 'n')
-	for _, t := range [...]Text{
-		n.Publication.Name, n.Publication.Language, n.PublicationDate, n.Title, n.Keywords, n.Genres, n.Access,
-		n.StockTickers, n.GeoLocations,
-	} {
+	c = appendField(appendField(append(c, 'n'), n.Publication.Name), n.Publication.Language)
+	c = appendDate(c, n.PublicationDate)
+	for _, t := range [...]Text{n.Title, n.Keywords, n.Genres, n.Access, n.StockTickers, n.GeoLocations} {
 		c = appendField(c, t)
 	}
 	return c
@@ -148,15 +158,21 @@ func appendVideo(c []byte, v *Video, urls *weburl.Parser) []byte {
 	c = appendField(c, identityOf(v.ContentLoc, urls))
 	c = appendField(c, identityOf(v.PlayerLoc, urls))
 	for _, t := range [...][]byte{
-		[]byte(v.PlayerAllowEmbed.String()), v.PlayerAutoplay, v.Duration, v.ExpirationDate, v.Rating, v.ViewCount,
-		v.PublicationDate, []byte(v.FamilyFriendly.String()), []byte(v.RequiresSubscription.String()),
-		[]byte(v.Live.String()), v.Restriction.Relationship, v.Restriction.Value, v.Platform.Relationship,
-		v.Platform.Value, v.Uploader.Name, v.Uploader.Info, v.Gallery.Loc, v.Gallery.Title, v.Category,
-		v.TVShow.ShowTitle, v.TVShow.VideoType, v.TVShow.EpisodeTitle, v.TVShow.SeasonNumber, v.TVShow.EpisodeNumber,
-		v.TVShow.PremierDate,
+		[]byte(v.PlayerAllowEmbed.String()), v.PlayerAutoplay, v.Duration,
 	} {
 		c = appendField(c, t)
 	}
+	c = appendField(appendField(appendDate(c, v.ExpirationDate), v.Rating), v.ViewCount)
+	c = appendDate(c, v.PublicationDate)
+	for _, t := range [...][]byte{
+		[]byte(v.FamilyFriendly.String()), []byte(v.RequiresSubscription.String()),
+		[]byte(v.Live.String()), v.Restriction.Relationship, v.Restriction.Value, v.Platform.Relationship,
+		v.Platform.Value, v.Uploader.Name, v.Uploader.Info, v.Gallery.Loc, v.Gallery.Title, v.Category,
+		v.TVShow.ShowTitle, v.TVShow.VideoType, v.TVShow.EpisodeTitle, v.TVShow.SeasonNumber, v.TVShow.EpisodeNumber,
+	} {
+		c = appendField(c, t)
+	}
+	c = appendDate(c, v.TVShow.PremierDate)
 	for _, t := range v.Tags {
 		c = appendField(append(c, 't'), t)
 	}
