@@ -74,6 +74,36 @@ func TestViews_ReadOneSiteByIndex(t *testing.T) {
 	}
 }
 
+// One page is looked up by its key, in the inventory, in its history and in what the feed's parts ask of other moments.
+func TestViews_LookAPageUpByItsKey(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.SQLite(t)
+	storetest.Disturbed(t, handles(t, dsn)())
+	views := storetest.NewViews(t, dsn)
+	for _, query := range []string{"v1_pages WHERE site_id = 1 AND page_id = x'00'", "v1_page_history WHERE site_id = 1 AND page_id = x'00'"} {
+		plan := views.Plan("SELECT * FROM " + query)
+		if !slices.ContainsFunc(plan, func(step string) bool {
+			return strings.HasPrefix(step, "SEARCH d USING PRIMARY KEY (site_id=? AND document=? AND url_key=?")
+		}) {
+			t.Errorf("%s:\n%s", query, strings.Join(plan, "\n"))
+		}
+	}
+	looked := 0
+	for _, step := range views.Plan("SELECT * FROM v1_changes WHERE site_id = 1 AND run > 7") {
+		switch words := strings.Fields(step); {
+		case words[0] != "SEARCH":
+		case words[1] == "r" && !strings.Contains(step, "(site_id=? AND run"), words[1] == "p" && !strings.Contains(step, "(site_id=? AND url_key=?"),
+			(words[1] == "e" || words[1] == "n") && !strings.Contains(step, "url_key=?"), words[1] == "t" && !strings.Contains(step, "(site_id=? AND run=? AND document=?)"):
+			t.Errorf("v1_changes: %s", step)
+		case words[1] == "p":
+			looked++
+		}
+	}
+	if looked == 0 {
+		t.Error("v1_changes looks nothing up by page")
+	}
+}
+
 // The reading user of the views may read nothing else.
 func TestViews_AreAllThatTheirReaderMayRead(t *testing.T) {
 	t.Parallel()
