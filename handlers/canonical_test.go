@@ -26,7 +26,7 @@ func (e evidence) Canonical(_ context.Context, _ int64, f models.CanonicalFilter
 	return fn(&models.Canonical{SourceURL: "https://example.com/a/", CanonicalURL: "https://example.com/b/", Identifier: "cr:1:2:html_link_element",
 		Method: "html_link_element", Scope: "same_host", Status: "validated", Confidence: 0.97, Rule: "E3", Ruleset: "2026-11", Resolution: "chain",
 		FinalURL: "https://example.com/b/", Depth: 1, Signals: json.RawMessage(`{"html_link":[]}`), Validation: json.RawMessage(`{"url_valid":true}`),
-		Reading: "read", SourceStatus: 200, ValidFrom: &from, ObservedAt: &from, Provenance: json.RawMessage(`{"parser":"canonical-extract/1"}`), Cursor: "c"})
+		Reading: "read", SourceStatus: 200, ValidFrom: &from, ObservedAt: &from, Provenance: json.RawMessage(`{"parser":"canonical-extract/2"}`), Cursor: "c"})
 }
 
 func (evidence) CanonicalAnswers(_ context.Context, _ int64, f models.CanonicalFilter, fn func(json.RawMessage) error) error {

@@ -30,7 +30,7 @@ var plants = []struct {
 	},
 		validSelf, []string{canonical.FindingSitemapNoindex}, false},
 	{"a canonical URL that is not there", func(l *pagesLab, _, _ string) sitetest.Fault { return sitetest.Canonical(l.origin.URL() + "/nowhere/") },
-		"declared E2 0.95 chain target_tempfail", []string{canonical.FindingTargetUnreachable, canonical.FindingTargetUnlisted}, true},
+		"declared E2 0.95 chain target_not_found", []string{canonical.FindingTargetNotFound, canonical.FindingTargetUnlisted}, true},
 	{"relative", func(_ *pagesLab, page, _ string) sitetest.Fault { return sitetest.Canonical(sitetest.Path(page)) },
 		validSelf, []string{canonical.FindingRelative}, false},
 	{"no scheme", func(_ *pagesLab, page, _ string) sitetest.Fault {
@@ -38,7 +38,7 @@ var plants = []struct {
 	},
 		"", []string{canonical.FindingRelative, canonical.FindingTargetUnlisted}, true}, // 127.0.0.1:80 does not look like a host
 	{"a host that must not be asked", func(*pagesLab, string, string) sitetest.Fault { return sitetest.Canonical("http://10.0.0.7/x/") },
-		"declared E2 0.95 chain target_tempfail", []string{canonical.FindingCrossDomain, canonical.FindingTargetUnreachable}, true},
+		"declared E2 0.95 chain unvalidated", []string{canonical.FindingCrossDomain, canonical.FindingLeakedHost}, true},
 	{"a server error", func(*pagesLab, string, string) sitetest.Fault { return sitetest.Status(500) },
 		validSelf, []string{canonical.FindingSitemapServerError}, false},
 	{"not found", func(*pagesLab, string, string) sitetest.Fault { return sitetest.Status(404) },

@@ -56,7 +56,7 @@ var errBusyHost = errors.New("the host is busy")
 // look fetches one URL, redirects hop by hop: each is asked for on its own, so that each host's robots.txt and pace are
 // kept and each answer's header is evidence of the URL that gave it.
 func (v *visit) look(ctx context.Context, s *subject) (pageAnswer, error) {
-	a := pageAnswer{response: canonical.Response{URL: s.watch.URL}, started: v.now()}
+	a := pageAnswer{response: canonical.Response{URL: s.watch.URL, Hosts: v.hosts}, started: v.now()}
 	seen := map[string]bool{}
 	at := s.watch.URL
 	for {

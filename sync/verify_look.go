@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -19,6 +21,7 @@ type visit struct {
 	site       models.Site
 	lease      models.Lease
 	home       canonical.Key
+	hosts      []string          // of the site, without port and "www."
 	generators map[string]string // of documents by URL
 	sweep      *sweep
 	requests   int
@@ -26,7 +29,7 @@ type visit struct {
 }
 
 func (v *Verifier) visit(ctx context.Context, site models.Site, lease models.Lease) (*visit, error) {
-	x := &visit{Verifier: v, site: site, lease: lease, home: canonical.KeyOf(site.Home), generators: map[string]string{}}
+	x := &visit{Verifier: v, site: site, lease: lease, home: canonical.KeyOf(site.Home), hosts: hostNames(site), generators: map[string]string{}}
 	documents, err := v.o.Store.DocumentsAt(ctx, site.ID, models.AsOf{})
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)
@@ -42,6 +45,20 @@ func (v *Verifier) visit(ctx context.Context, site models.Site, lease models.Lea
 		v.sweeps[site.ID] = x.sweep
 	}
 	return x, nil
+}
+
+// hostNames lists the names of a site's hosts, without ports.
+func hostNames(site models.Site) []string {
+	var names []string
+	for authority := range ownHosts(site) {
+		name := authority
+		if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, ']') {
+			name = name[:i]
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // listing is what the inventory says of a page.
@@ -388,7 +405,7 @@ func (j *judging) settleHead() {
 	}
 	before := h.EdgeKey
 	h.Listed = j.l.listed
-	held := j.step.Action == canonical.ActionHold && j.step.Reason != canonical.ReasonRedirected || j.step.Action == canonical.ActionKeep
+	held := j.step.Action == canonical.ActionHold && j.step.Reason != canonical.ReasonRedirected && j.step.Reason != canonical.ReasonLoop || j.step.Action == canonical.ActionKeep
 	if takes(j.ev) && !held || j.step.Reason == canonical.ReasonSourceGone {
 		n := j.verdict.Head
 		h.Target, h.TargetKey, h.Edge, h.EdgeKey, h.EdgeKind = n.Target, models.Key(n.TargetKey), n.Edge, models.Key(n.EdgeKey), string(n.EdgeKind)

@@ -59,7 +59,7 @@ func (j *judging) packEvidence(look *models.Look) error {
 	}
 	for _, o := range changed {
 		old, known := before[o.ID]
-		if known && old.Current == o.Current {
+		if known && old.Current == o.Current && old.Parser == o.Parser {
 			continue
 		}
 		item, err := json.Marshal(o.Item)

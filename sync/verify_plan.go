@@ -42,7 +42,7 @@ func plan(w *models.CanonicalWatch, m *memory, now time.Time) {
 func (v *visit) planTargets(ctx context.Context, j *judging) error {
 	var watches []models.CanonicalWatch
 	add := func(url string, key canonical.Key, scope canonical.Scope, hints []canonical.Hint) error {
-		if key.IsZero() || key == j.ev.Key || slices.Contains(hints, canonical.HintLeakedHost) {
+		if key.IsZero() || key == j.ev.Key || slices.Contains(hints, canonical.HintLeakedHost) || canonical.Leaks(j.ev.Source, url, j.hosts) {
 			return nil
 		}
 		w := models.CanonicalWatch{Key: models.Key(key), URL: url}

@@ -52,6 +52,7 @@ var pageReports = []struct {
 	{canonical.FindingInert, func(page, _, _ string) sitetest.Fault {
 		return instead(`<noscript><link rel="canonical" href="` + page + `"></noscript>`)
 	}},
+	{canonical.FindingEmpty, func(string, string, string) sitetest.Fault { return sitetest.Body("text/html; charset=UTF-8", "") }},
 	{canonical.FindingMissingScheme, func(string, string, string) sitetest.Fault { return sitetest.Canonical("www.example.com/page") }},
 	{canonical.FindingMalformed, func(string, string, string) sitetest.Fault { return instead(`<link rel="canonical" href="">`) }},
 	{canonical.FindingFragment, func(page, _, _ string) sitetest.Fault { return sitetest.Canonical(page + "#more") }},
@@ -189,6 +190,10 @@ var siteReports = []struct {
 		l.origin.Fail("/sitemapd-probe-*/", missing)
 		l.clock.advance(8 * 24 * time.Hour)
 		return l.posts[0], l.origin.Fail(sitetest.Path(l.posts[0]), missing)
+	}},
+	{canonical.FindingTargetUnreachable, func(l *pagesLab) (string, func()) {
+		l.origin.Fail("/down/", sitetest.Status(500))
+		return l.posts[0], l.origin.Fail(sitetest.Path(l.posts[0]), sitetest.Canonical(l.origin.URL()+"/down/"))
 	}},
 	{canonical.FindingTargetContent, func(l *pagesLab) (string, func()) {
 		l.origin.Fail(sitetest.Path(l.posts[1]), telling(l.posts[1], words("target", 600)))

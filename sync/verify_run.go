@@ -161,7 +161,7 @@ func (x *visit) work(ctx context.Context, req VerifyRequest, todo *[]models.Cano
 func unread(r canonical.Reading) bool {
 	switch r {
 	case canonical.ReadingTempFail, canonical.ReadingMaintenance, canonical.ReadingUnreachable, canonical.ReadingChallenge, canonical.ReadingUnverified,
-		canonical.ReadingTruncated, canonical.ReadingUndecodable:
+		canonical.ReadingTruncated, canonical.ReadingEmpty, canonical.ReadingUndecodable:
 		return true
 	}
 	return false

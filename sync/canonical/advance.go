@@ -135,6 +135,8 @@ func keepReason(r Reading) Reason {
 		return ReasonFetchBlocked
 	case ReadingTruncated:
 		return ReasonTruncated
+	case ReadingEmpty:
+		return ReasonEmpty
 	case ReadingUndecodable:
 		return ReasonUndecodable
 	}
@@ -185,6 +187,16 @@ func (s *Step) redirect(o Observed) {
 		s.Action, s.Reason = ActionKeep, ReasonTemporary
 		return
 	}
+	if !slices.ContainsFunc(s.Next.Current, func(r Relationship) bool { return r.Method.Explicit() }) {
+		s.read(o)
+		s.Action, s.Reason = ActionNone, ReasonRedirected
+		s.inferred(o)
+		return
+	}
+	if o.Verdict.Head.Resolution == ResolutionLoop {
+		s.circle(o)
+		return
+	}
 	j := judgement{in: Input{Evidence: o.Evidence}, ev: &o.Evidence}
 	j.redirects()
 	for i := range s.Next.Current {
@@ -204,9 +216,15 @@ func (s *Step) redirect(o Observed) {
 		*r = Rejudge(*r, News{Target: t, Redirect: RedirectSame, At: o.At})
 		r.ObservedAt = o.At
 	}
-	if len(s.Next.Current) == 0 {
-		s.Action = ActionNone
-		s.inferred(o)
+}
+
+// circle handles a source whose own redirect comes back to it. Nobody reaches a page that way: nothing is confirmed, and
+// nothing is closed, but while it lasts what was declared is part of a loop.
+func (s *Step) circle(o Observed) {
+	s.Action, s.Reason = ActionHold, ReasonLoop
+	for i := range s.Next.Current {
+		r := &s.Next.Current[i]
+		*r = Rejudge(*r, News{Graph: GraphState{Resolution: ResolutionLoop}, At: o.At})
 	}
 }
 

@@ -102,6 +102,7 @@ func parseFetch(t *testing.T, part string) fetch {
 		doc, loc, _ := strings.Cut(s, " ")
 		f.response.Sitemaps = append(f.response.Sitemaps, canonical.SitemapListing{Document: doc, Loc: cmpOr(loc, f.response.URL)})
 	}
+	f.response.Hosts = f.opts["hosts"]
 	for _, name := range []string{"config", "derived"} {
 		for _, s := range f.opts[name] {
 			system, u, _ := strings.Cut(s, " ")

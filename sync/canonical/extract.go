@@ -200,6 +200,10 @@ func (x *extraction) challenged(sign string) {
 
 // body reads the document, if it is one.
 func (x *extraction) body(body []byte, counts bool) {
+	if x.blank(body) {
+		x.ev.Reading = ReadingEmpty
+		return
+	}
 	html := isHTML(x.ev.ContentType, body)
 	if !html {
 		if x.ev.Reading == ReadingRead && len(x.ev.Declared()) == 0 {
@@ -219,11 +223,21 @@ func (x *extraction) body(body []byte, counts bool) {
 	}
 	x.html(body, counts)
 	declared := len(x.ev.Of(KindHTMLLink)) > 0 && len(x.ev.Declared()) > 0
-	// A blank document, which a program that died leaves behind, is none.
-	unseen := x.r.Truncated && !x.ev.Head.Ended || x.ev.Dropped > 0 || len(bytes.TrimSpace(body)) == 0
+	unseen := x.r.Truncated && !x.ev.Head.Ended || x.ev.Dropped > 0
 	if unseen && x.ev.Reading == ReadingRead && !declared {
 		x.ev.Reading = ReadingTruncated
 	}
+}
+
+// blank says that an answer that should be a page holds nothing at all. It is no document, and its header, which was
+// written before the program died, is no better; of what was cut off nobody knows whether it was blank.
+func (x *extraction) blank(body []byte) bool {
+	if x.ev.Reading != ReadingRead || x.r.Truncated || len(bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))) > 0 {
+		return false
+	}
+	mt, _, _ := strings.Cut(strings.ToLower(x.ev.ContentType), ";")
+	mt = strings.TrimSpace(mt)
+	return mt == "" || mt == "text/html" || mt == "application/xhtml+xml" || x.r.Status == 204 || x.r.Status == 205
 }
 
 func withTruncated(r *Response) *Response {
@@ -329,7 +343,7 @@ func (x *extraction) place(it *Item, l location) {
 	if it.Scope == ScopeSelf && it.HasHint(HintUserinfo) {
 		it.Scope = ScopeSameHost // never the page itself, though its URL is the same without the name
 	}
-	if isLeaked(*x.self, l.url) {
+	if isLeaked(*x.self, l.url, x.r.Hosts) {
 		it.Hints = append(it.Hints, HintLeakedHost)
 	}
 	if it.Declares() && string(x.self.Scheme) == "https" && string(l.url.Scheme) == "http" {

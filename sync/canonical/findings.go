@@ -51,6 +51,7 @@ const (
 	FindingLookalike             = "canonical-lookalike"
 	FindingTargetRedirects       = "canonical-target-redirects"
 	FindingTargetError           = "canonical-target-error"
+	FindingTargetNotFound        = "canonical-target-not-found"
 	FindingTargetUnreachable     = "canonical-target-unreachable"
 	FindingTargetNoindex         = "canonical-target-noindex"
 	FindingTargetBlocked         = "canonical-target-robots-blocked"
@@ -79,6 +80,7 @@ const (
 	FindingJSONLDInvalid         = "jsonld-invalid"
 	FindingCharsetConflict       = "charset-conflict"
 	FindingTruncated             = "page-truncated"
+	FindingEmpty                 = "page-empty"
 	FindingChallenge             = "page-behind-challenge"
 	FindingLastmodUnchanged      = "lastmod-moved-without-change"
 	FindingLastmodBehind         = "content-changed-without-lastmod"
@@ -114,7 +116,8 @@ var catalogue = []FindingKind{
 		"Find out why the sitemap leaves it out: post type, cache, exclusion list.", "Indexed, not submitted in sitemap"},
 	{FindingListedUndeclared, "S14", SeverityWarning, "medium", "A page that was published has gone, without a redirect and while it is still declared.",
 		"Remove the declaration, or redirect the page.", ""},
-	{FindingMissing, "C01", SeverityWarning, "medium", "The page declares no canonical URL.", "Declare the page's own URL, in the head or as a Link header.",
+	{FindingMissing, "C01", SeverityWarning, "medium", "The page declares no canonical URL and nothing in it tries to: where C04 or C06 says why what is there does not count, that is the finding.",
+		"Declare the page's own URL, in the head or as a Link header.",
 		"Duplicate without user-selected canonical; Missing"},
 	{FindingDuplicate, "C02", SeverityInfo, "low", "The page declares the same canonical URL more than once.", "Leave one; usually two plugins each print one.", "Multiple"},
 	{FindingConflict, "C03", SeverityError, "critical", "The page declares two or more different canonical URLs.",
@@ -134,22 +137,25 @@ var catalogue = []FindingKind{
 		"Use <link rel=\"canonical\" href=\"...\"> in the head.", ""},
 	{FindingTargetRedirects, "C07", SeverityError, "high", "The canonical target redirects.", "Declare the URL that the redirect leads to.", "Non-indexable canonical"},
 	{FindingTargetError, "C07", SeverityError, "high", "The canonical target has been failing for long.", "Correct the canonical, or mend the target.", "Non-indexable canonical"},
-	{FindingTargetUnreachable, "C07", SeverityInfo, "low", "The canonical target could not be fetched this time.", "Nothing yet: it will be looked at again.", ""},
+	{FindingTargetNotFound, "C07", SeverityWarning, "medium", "The canonical target answers 404 or 410; a second look a day later confirms it.",
+		"Correct the canonical, or restore the target.", "Non-indexable canonical"},
+	{FindingTargetUnreachable, "C07", SeverityInfo, "low", "The canonical target gave no answer that tells anything of it this time: none at all, a server error or a refusal.",
+		"Nothing yet: it will be looked at again.", ""},
 	{FindingTargetNoindex, "C07", SeverityError, "high", "The canonical target asks not to be indexed: neither page will be.", "Remove noindex from the target, or declare another.", "Non-indexable canonical"},
 	{FindingTargetBlocked, "C07", SeverityError, "high", "robots.txt forbids to fetch the canonical target.", "Allow it in robots.txt.", "Non-indexable canonical"},
 	{FindingTargetSoft404, "C07", SeverityError, "high", "The canonical target is the site's page for missing URLs.", "Correct the canonical.", "Soft 404"},
 	{FindingTargetContent, "C07", SeverityWarning, "medium", "The canonical target does not contain this page's text.", "Check that the target is a duplicate, or more.",
 		"Duplicate, Google chose different canonical than user"},
 	{FindingChain, "C08", SeverityWarning, "medium", "The canonical target leads on to another URL.", "Declare the last URL of the chain.", "Canonical chains"},
-	{FindingLoop, "C09", SeverityError, "critical", "The page is part of a loop of canonical links or redirects.", "Let one page of the loop declare itself.", "Canonical loop"},
-	{FindingIntoLoop, "C09", SeverityError, "high", "The canonical target leads into a loop.", "Mend the loop, or declare another target.", "Canonical loop"},
+	{FindingLoop, "C09", SeverityError, "critical", "The page is part of a loop of canonical links or redirects.", "Let one page of the loop answer without redirect, and declare itself.", "Canonical loop"},
+	{FindingIntoLoop, "C09", SeverityError, "high", "The canonical target, or the page's redirect, leads into a loop.", "Mend the loop, or declare another target.", "Canonical loop"},
 	{FindingCrossDomain, "C10", SeverityInfo, "info", "The canonical target is on another site.", "Nothing, if the text is syndicated on purpose.", "External canonical"},
 	{FindingToHome, "C11", SeverityError, "high", "The page declares the home page as canonical.", "Declare the page itself.", "Canonical points to homepage"},
 	{FindingManyToOne, "C11", SeverityError, "high", "Unusually many pages declare this one target.", "Check the template that prints the canonical.", "Multiple canonicals in"},
 	{FindingPaginated, "C12", SeverityWarning, "medium", "A page of a series declares the first page as canonical.", "Let each page of the series declare itself.", ""},
 	{FindingHreflangElsewhere, "C12", SeverityWarning, "medium", "The canonical target is the page's version in another language.", "Let each language declare itself.", ""},
 	{FindingDowngrade, "C12", SeverityWarning, "medium", "An https page declares an http URL.", "Declare the https URL.", ""},
-	{FindingLeakedHost, "C12", SeverityError, "critical", "The canonical URL is on a staging, local or private host.", "Correct the site address; flush caches.", ""},
+	{FindingLeakedHost, "C12", SeverityError, "critical", "The canonical URL is on a staging, local or private host that is neither the page's nor one of the site's (hosts).", "Correct the site address; flush caches.", ""},
 	{FindingOpenGraphMismatch, "C13", SeverityInfo, "low", "og:url differs from the canonical URL.", "Print the same URL in both.", "og:url mismatch"},
 	{FindingSchemaMismatch, "C13", SeverityInfo, "low", "The page's schema.org url differs from the canonical URL.", "Print the same URL in both.", ""},
 	{FindingVariant, "C14", SeverityInfo, "low", "The canonical URL differs from the page's only in scheme, www, slash, case or query.",
@@ -166,6 +172,8 @@ var catalogue = []FindingKind{
 	{FindingJSONLDInvalid, "C18", SeverityWarning, "low", "A JSON-LD script is no valid JSON.", "Validate the script's output.", "Unparsable structured data"},
 	{FindingCharsetConflict, "C18", SeverityInfo, "low", "Header and meta name different character encodings.", "Name one encoding.", ""},
 	{FindingTruncated, "C19", SeverityInfo, "info", "The page was cut off before its head ended; nothing is said about its canonical.", "Look at the server's time limits.", ""},
+	{FindingEmpty, "C19", SeverityError, "high", "The page answers as if all were well, with nothing in it.",
+		"Look into the server's error log: a program died before it printed anything.", ""},
 	{FindingChallenge, "C19", SeverityWarning, "medium", "A bot wall, login or consent page stands in the page's place.", "Let this client through.", ""},
 	{FindingLastmodUnchanged, "S15", SeverityInfo, "low", "The sitemap's lastmod moved though the page did not change.", "Write lastmod when the content changes.", ""},
 	{FindingLastmodBehind, "S15", SeverityWarning, "medium", "The page changed but the sitemap's lastmod did not.", "Write lastmod when the content changes.", ""},

@@ -141,12 +141,15 @@ func (x *extraction) setBase(kept []found) {
 
 // attr decodes an attribute's value: the document's encoding, then character references.
 func (x *extraction) attr(v []byte) string {
-	s := x.doc.text(v)
+	s := noNUL(x.doc.text(v))
 	if !strings.Contains(s, "&") {
 		return s
 	}
 	return unescapeAttr(s)
 }
+
+// noNUL puts U+FFFD in the place of U+0000, as the HTML standard does in attributes and in scripts.
+func noNUL(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
 
 // unescapeAttr decodes character references once, as in an attribute: a name
 // without semicolon before "=" or a letter stays. The tokenizer has that rule.
@@ -324,6 +327,9 @@ func (x *extraction) jsonLD(e *headscan.Element, counts bool) {
 	}
 	if x.doc.enc != nil {
 		src = []byte(x.doc.text(src))
+	}
+	if bytes.IndexByte(src, 0) >= 0 {
+		src = bytes.ReplaceAll(src, []byte{0}, []byte("\uFFFD"))
 	}
 	nodes, invalid, at := jsonld.Read(src)
 	if invalid {

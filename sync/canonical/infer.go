@@ -35,7 +35,7 @@ func (j *judgement) proposals() []proposal {
 			}
 		}
 	}
-	if n := len(j.permanent); n > 0 {
+	if n := len(j.permanent); n > 0 && !j.endless {
 		last := j.permanent[n-1]
 		name(last.URL, last.Key, last.Scope, last.Kind)
 	}
@@ -81,6 +81,9 @@ func (j *judgement) inferred() {
 		t := j.in.Targets[p.key]
 		f := Facts{Redirect: j.ownRedirect(p.key), Sitemap: j.agreement(KindSitemap, p.key), OpenGraph: j.agreement(KindOpenGraph, p.key),
 			Schema: j.agreement(KindSchema, p.key)}
+		if j.endless { // a redirect that reaches no page names none
+			f.Redirect = RedirectNone
+		}
 		if p.key != j.ev.Key {
 			f.Content, f.Identifier = t.Content, t.Identifier
 		}

@@ -74,6 +74,7 @@ type judgement struct {
 	distinct  []Item // one declaration of each distinct target
 	malformed *Item
 	permanent []Item // the source's own permanent redirects in order, refreshes without delay last
+	endless   bool   // its redirects reach no page: they prove nothing
 }
 
 // redirects finds where the source permanently leads: every hop up to the first temporary one.
@@ -90,6 +91,30 @@ func (j *judgement) redirects() {
 	if j.ev.Reading.Clean() {
 		j.permanent = append(j.permanent, refreshes(j.ev)...)
 	}
+	_, circles := j.ev.Circle()
+	j.endless = circles || len(j.permanent) > mostHops
+}
+
+// mostHops is how many redirects a look follows; a URL that leads through more was not seen to reach a page.
+const mostHops = 10
+
+// Circle finds where a URL's redirects begin again: the first URL that they lead to twice, the URL itself counted. A
+// redirect to itself is a circle of one. No page is ever reached, whatever the statuses.
+func (e *Evidence) Circle() (again Item, circles bool) {
+	seen := map[Key]bool{e.Key: true}
+	for _, it := range e.Items {
+		if it.Kind != KindRedirectPermanent && it.Kind != KindRedirectTemporary {
+			continue
+		}
+		if !it.Accepted || it.Key.IsZero() {
+			return Item{}, false
+		}
+		if seen[it.Key] {
+			return it, true
+		}
+		seen[it.Key] = true
+	}
+	return Item{}, false
 }
 
 func (j *judgement) ownRedirect(k Key) OwnRedirect {
@@ -137,7 +162,7 @@ func (j *judgement) declarations() {
 func (j *judgement) facts(it *Item) Facts {
 	f := Facts{Explicit: ExplicitOne, Self: it.Scope == ScopeSelf, SourceOK: j.ev.Reading == ReadingRead,
 		Disqualified: it.HasHint(HintAttrDisqualified), Redirect: j.ownRedirect(it.Key), Flapping: j.in.Flapping,
-		Loop: j.in.Graph.Resolution == ResolutionLoop, Past: slices.Contains(j.in.Past, it.Key)}
+		Loop: j.in.Graph.Resolution == ResolutionLoop || len(j.permanent) > 0 && j.permanent[0].Key == j.ev.Key, Past: slices.Contains(j.in.Past, it.Key)}
 	if len(j.distinct) > 1 {
 		f.Explicit = ExplicitSeveral
 	}
@@ -313,7 +338,7 @@ func (j *judgement) head() {
 			h.Edge, h.EdgeKey, h.EdgeKind = it.URL, it.Key, it.Kind
 		}
 	}
-	if len(j.permanent) > 0 && j.permanent[0].Key != j.ev.Key {
+	if len(j.permanent) > 0 { // an edge to the URL itself is a loop of one
 		it := j.permanent[0]
 		h.Edge, h.EdgeKey, h.EdgeKind = it.URL, it.Key, it.Kind
 	}
@@ -328,6 +353,8 @@ func (j *judgement) head() {
 	}
 	if g := j.in.Graph; g.Resolution != "" && !conflicting {
 		h.Resolution, h.Final, h.Depth, h.LoopID = g.Resolution, g.Final, g.Depth, g.LoopID
+	} else if !conflicting && h.EdgeKey == j.ev.Key {
+		h.Resolution, h.Depth, h.LoopID = ResolutionLoop, 1, j.ev.Key.String()
 	} else if !conflicting {
 		h.Resolution, h.Final, h.Depth = ResolutionChain, h.Edge, 1
 	}
@@ -352,6 +379,8 @@ func unknownReason(ev *Evidence) Reason {
 		return ReasonUndecodable
 	case ReadingTruncated:
 		return ReasonTruncated
+	case ReadingEmpty:
+		return ReasonEmpty
 	}
 	if ev.Robots.NoIndex {
 		return ReasonNoindex

@@ -24,7 +24,8 @@ const (
 	ReadingRobots      Reading = "robots"       // robots.txt forbids to look
 	ReadingUnreachable Reading = "unreachable"  // no answer
 	ReadingUnverified  Reading = "unverified"   // the address guard refused, or too many redirects
-	ReadingTruncated   Reading = "truncated"    // ends before the head does, or is blank
+	ReadingTruncated   Reading = "truncated"    // ends before the head does
+	ReadingEmpty       Reading = "empty"        // 2xx with nothing in it, which a program that died leaves behind
 	ReadingUndecodable Reading = "undecodable"  // coded in a way that is not understood
 	ReadingNonHTML     Reading = "non_html"     // no HTML, and no Link header declared anything
 	ReadingNone        Reading = "never"        // not fetched yet

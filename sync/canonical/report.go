@@ -78,7 +78,7 @@ func (r *reporter) say(code string, it *Item, format string, args ...any) {
 	}
 	if rel := r.effective(); rel != nil {
 		f.Rule = rel.Rule
-		if it == nil {
+		if it == nil && r.established() != nil {
 			f.Target = rel.Target
 		}
 	}
@@ -89,6 +89,15 @@ func (r *reporter) say(code string, it *Item, format string, args ...any) {
 func (r *reporter) effective() *Relationship {
 	if v := &r.c.Verdict; len(v.Relationships) > 0 && v.Relationships[0].Method.Explicit() {
 		return &v.Relationships[0]
+	}
+	return nil
+}
+
+// established is the effective relationship where nothing contradicts it: of a page in a conflict no canonical URL is
+// established, so no finding may name one of those declared as if it were.
+func (r *reporter) established() *Relationship {
+	if rel := r.effective(); rel != nil && rel.Status != StatusConflicting && r.c.Verdict.Conflict == nil {
+		return rel
 	}
 	return nil
 }
@@ -122,10 +131,19 @@ func (r *reporter) sitemap() {
 		r.say(FindingSitemapBlocked, nil, "robots.txt forbids to fetch it")
 	case ReadingTruncated:
 		r.say(FindingTruncated, nil, "ends before its head does")
+	case ReadingEmpty:
+		r.say(FindingEmpty, nil, "answers %d with an empty body", ev.Status)
 	case ReadingRedirect:
 		if hops := ev.Of(KindRedirectPermanent, KindRedirectTemporary); len(hops) > 0 {
 			last := hops[len(hops)-1]
-			r.say(FindingSitemapRedirect, &hops[0], "redirects with %d in %d hop(s) to %s", hops[0].Status, len(hops), last.URL)
+			switch {
+			case hops[0].URL == "":
+				r.say(FindingSitemapRedirect, &hops[0], "answers %d but names no address to go to", hops[0].Status)
+			case hops[0].Key == ev.Key:
+				r.say(FindingSitemapRedirect, &hops[0], "redirects with %d to itself", hops[0].Status)
+			default:
+				r.say(FindingSitemapRedirect, &hops[0], "redirects with %d in %d hop(s) to %s", hops[0].Status, len(hops), last.URL)
+			}
 		}
 	}
 	if ev.Robots.NoIndex && ev.Reading.Clean() {
@@ -134,7 +152,7 @@ func (r *reporter) sitemap() {
 	if c.Soft404 {
 		r.say(FindingSitemapSoft404, nil, "answers %d with the host's page for missing URLs", ev.Status)
 	}
-	if rel := r.effective(); rel != nil && rel.Scope != ScopeSelf && rel.Target != "" && !r.isAMP(rel) {
+	if rel := r.established(); rel != nil && rel.Scope != ScopeSelf && rel.Target != "" && !r.isAMP(rel) {
 		it := r.declaring()
 		r.say(FindingSitemapNonCanonical, it, "declares %s (%s, %s)", rel.Target, rel.Scope, rel.Status)
 	}
@@ -144,7 +162,7 @@ func (r *reporter) sitemap() {
 	}
 	for _, it := range ev.Of(KindSitemap) {
 		loc, document := parseBase(it.URL), parseBase(it.Source)
-		if loc != nil && document != nil && (weburl.Site(loc.Host) != weburl.Site(document.Host) || isLeaked(*document, *loc)) {
+		if loc != nil && document != nil && (weburl.Site(loc.Host) != weburl.Site(document.Host) || isLeaked(*document, *loc, nil)) {
 			r.say(FindingForeignHost, &it, "listed as %s in %s", it.URL, it.Source)
 		}
 	}
@@ -168,7 +186,8 @@ func Alternates(ev *Evidence, known map[Key]*Evidence) (noReturn, nonCanonical [
 		if !returns {
 			noReturn = append(noReturn, it.URL)
 		}
-		if d := other.Declared(); len(d) > 0 && d[0].Scope != ScopeSelf {
+		d := other.Declared()
+		if len(d) > 0 && d[0].Scope != ScopeSelf && !slices.ContainsFunc(d, func(x Item) bool { return !sameTarget(&x, &d[0]) }) {
 			nonCanonical = append(nonCanonical, it.URL)
 		}
 	}
@@ -198,23 +217,27 @@ func (r *reporter) declaring() *Item {
 // declaration reports on how the canonical URL is declared.
 func (r *reporter) declaration() {
 	c, ev := r.c, &r.c.Evidence
-	var outside, bad *Item
+	var outside *Item
+	tried := false // something stands there for a declaration, and a finding says why it is none
 	for i := range ev.Items {
 		it := &ev.Items[i]
 		switch {
 		case it.Kind == KindLookalike && it.HasHint(HintHeaderMalformed):
+			tried = true
 			r.say(FindingMalformed, it, "Link header cannot be read: %s", it.Raw)
 		case it.Kind == KindLookalike:
+			tried = true
 			r.say(FindingLookalike, it, "no canonical declaration: %s", it.Source)
 		case !it.Declares():
 		case it.Reason == ReasonInBody:
-			outside = it
+			outside, tried = it, true
 		case it.Reason == ReasonInNoscript || it.Reason == ReasonInTemplate || it.Reason == ReasonInSVG:
+			tried = true
 			r.say(FindingInert, it, "stands in %s", it.Place)
 		case it.Reason == ReasonDuplicate:
 			r.say(FindingDuplicate, it, "declared %d times", it.Ordinal)
 		case it.Reason == ReasonEmptyTarget || it.Reason == ReasonMalformed || it.Reason == ReasonBadScheme || it.Reason == ReasonNoHref:
-			bad = it
+			tried = true
 			r.say(FindingMalformed, it, "%s: %q", strings.ReplaceAll(string(it.Reason), "_", " "), it.Raw)
 		case it.Accepted:
 			r.form(it)
@@ -230,6 +253,7 @@ func (r *reporter) declaration() {
 	for _, m := range ev.Remarks {
 		switch m.Hint {
 		case HintSwallowed:
+			tried = true
 			r.say(FindingInert, nil, "is only text inside %s at line %d, byte %d", m.Detail, m.Line, m.Offset)
 		case HintJSONLDInvalid:
 			r.say(FindingJSONLDInvalid, nil, "no valid JSON at line %d: %s", m.Line, m.Detail)
@@ -237,8 +261,13 @@ func (r *reporter) declaration() {
 			r.say(FindingCharsetConflict, nil, "read as %s (%s), also declared as %s", ev.Charset, ev.CharsetFrom, m.Detail)
 		}
 	}
-	if r.silent() && outside == nil && bad == nil && !c.BareArchive && ev.Reading == ReadingRead {
-		r.say(FindingMissing, nil, "declares no canonical URL")
+	// What is missing is reported once: here, or by the finding that says why what stands there does not count.
+	if r.silent() && !tried && !c.BareArchive && ev.Reading == ReadingRead {
+		text := "declares no canonical URL"
+		if ev.HasRemark(HintJSSuspected) {
+			text += " in what the server sends; a script may add one, which is not seen"
+		}
+		r.say(FindingMissing, nil, "%s", text)
 	}
 	if k := c.Verdict.Conflict; k != nil {
 		r.conflict(k)
@@ -327,13 +356,20 @@ func (r *reporter) conflict(k *Conflict) {
 		case ReasonFlapping:
 			code = FindingFlapping
 		}
-		r.say(code, r.declaring(), "%s: %s", strings.ReplaceAll(string(kind), "_", " "), strings.Join(targets, ", "))
+		it := r.declaring()
+		if it != nil { // its place shows the fault, but its URL is no more the target than the other
+			shown := *it
+			shown.URL = ""
+			it = &shown
+		}
+		r.say(code, it, "%s: %s", strings.ReplaceAll(string(kind), "_", " "), strings.Join(targets, ", "))
 	}
 }
 
 // target reports on the state of what is declared.
 func (r *reporter) target() {
-	c, rel := r.c, r.effective()
+	c, rel := r.c, r.established()
+	r.circle(rel)
 	if rel == nil {
 		return
 	}
@@ -342,9 +378,11 @@ func (r *reporter) target() {
 	case ReasonTargetRedirects:
 		r.say(FindingTargetRedirects, it, "redirects to %s", rel.Validation.RedirectTarget)
 	case ReasonTargetError:
-		r.say(FindingTargetError, it, "answers %d", rel.Validation.Status)
+		r.say(FindingTargetError, it, "%s", answered(rel.Validation.Status))
+	case ReasonTargetNotFound:
+		r.say(FindingTargetNotFound, it, "answers %d", rel.Validation.Status)
 	case ReasonTargetTempFail:
-		r.say(FindingTargetUnreachable, it, "answers %d", rel.Validation.Status)
+		r.say(FindingTargetUnreachable, it, "%s", answered(rel.Validation.Status))
 	case ReasonTargetNoindex:
 		r.say(FindingTargetNoindex, it, "%s is noindex", rel.Target)
 	case ReasonTargetBlocked:
@@ -378,9 +416,42 @@ func (r *reporter) target() {
 	}
 }
 
+// circle reports redirects that come back to where they began, or to each other, where no declaration's reason says so.
+func (r *reporter) circle(rel *Relationship) {
+	if rel != nil && (rel.Reason == ReasonLoop || rel.Reason == ReasonIntoLoop) {
+		return
+	}
+	ev, h := &r.c.Evidence, &r.c.Verdict.Head
+	var first *Item
+	if hops := ev.Of(KindRedirectPermanent, KindRedirectTemporary); len(hops) > 0 {
+		first = &hops[0]
+	}
+	again, circles := ev.Circle()
+	switch {
+	case circles && first.Key == ev.Key:
+		r.say(FindingLoop, first, "redirects with %d to itself", first.Status)
+	case circles && again.Key == ev.Key:
+		r.say(FindingLoop, first, "redirects with %d to %s and from there back to itself", first.Status, first.URL)
+	case circles:
+		r.say(FindingIntoLoop, first, "redirects lead to %s again and again", again.URL)
+	case rel == nil && h.Resolution == ResolutionLoop:
+		r.say(FindingLoop, first, "%d URLs, loop %s", h.Depth, h.LoopID)
+	case rel == nil && h.Resolution == ResolutionIntoLoop:
+		r.say(FindingIntoLoop, first, "loop %s", h.LoopID)
+	}
+}
+
+// answered puts an HTTP status into words; 0 is that of a host that said nothing.
+func answered(status int) string {
+	if status == 0 {
+		return "gives no answer"
+	}
+	return fmt.Sprintf("answers %d", status)
+}
+
 // signals reports on weak signals that disagree with what is declared.
 func (r *reporter) signals() {
-	rel := r.effective()
+	rel := r.established()
 	if rel != nil && rel.Target != "" {
 		for _, p := range []struct {
 			kind Kind

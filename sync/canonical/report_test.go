@@ -82,6 +82,7 @@ func outside() []canonical.Case {
 		with(declares, func(c *canonical.Case) { c.Listing, c.TargetListed, c.Dependents, c.SitePages = listed, &no, 40, 500 }),
 		judged(answer(200, target), state(canonical.TargetError), canonical.GraphState{}),
 		judged(answer(200, target), state(canonical.TargetTempFail), canonical.GraphState{}),
+		judged(answer(200, target), state(canonical.TargetNotFound), canonical.GraphState{}),
 		judged(answer(200, target), state(canonical.TargetNoindex), canonical.GraphState{}),
 		judged(answer(200, target), mismatch, canonical.GraphState{}),
 		judged(answer(200, target), nil, canonical.GraphState{Resolution: canonical.ResolutionIntoLoop, LoopID: "x"}),

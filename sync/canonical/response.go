@@ -75,6 +75,7 @@ type Response struct {
 	Fetched     time.Time           // when the answer came
 	Sitemaps    []SitemapListing    // of URL
 	Config      []Configured        // of URL
+	Hosts       []string            // of the site, without "www.": URLs on them did not leak from anywhere
 	Along       map[Key]Told        // of the URLs that redirects led through and to
 	After       int                 // bytes to look at after the head's end; 0 is MaxAfter, negative none
 }

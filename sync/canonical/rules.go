@@ -70,6 +70,7 @@ const (
 	TargetChain                           // declares another target
 	TargetIntoLoop                        // leads into a loop that the source is not part of
 	TargetUnverifiable                    // a scheme that cannot be fetched
+	TargetNotFound                        // answers 404 or 410, not yet confirmed by a second look a day later
 )
 
 // Compared is the outcome of comparing source and target.

@@ -16,7 +16,7 @@ func everyFacts(f func(canonical.Facts)) int {
 	bools := []bool{false, true}
 	for e := canonical.ExplicitNone; e <= canonical.ExplicitSeveral; e++ {
 		for r := canonical.RedirectNone; r <= canonical.RedirectElsewhere; r++ {
-			for t := canonical.TargetUnknown; t <= canonical.TargetUnverifiable; t++ {
+			for t := canonical.TargetUnknown; t <= canonical.TargetNotFound; t++ {
 				for c := canonical.ComparedUnknown; c <= canonical.ComparedNear; c++ {
 					for i := canonical.ComparedUnknown; i <= canonical.ComparedMismatch; i++ {
 						for s := 0; s < 27; s++ {

@@ -35,7 +35,7 @@ func (f Failures) Note(r Reading, at time.Time) Failures {
 		if at.Sub(f.First) < time.Hour {
 			return f
 		}
-	case ReadingRobots, ReadingTruncated, ReadingUndecodable, ReadingNone:
+	case ReadingRobots, ReadingTruncated, ReadingEmpty, ReadingUndecodable, ReadingNone:
 		return f
 	default:
 		return Failures{}
@@ -105,7 +105,7 @@ func Validate(l Look) Target {
 		}
 	case ReadingRobots:
 		t.State = TargetBlocked
-	case ReadingNone, ReadingTruncated, ReadingUndecodable:
+	case ReadingNone, ReadingTruncated, ReadingEmpty, ReadingUndecodable:
 		t.State = TargetUnknown
 		if l.Before != nil {
 			t = *l.Before
@@ -117,6 +117,9 @@ func Validate(l Look) Target {
 	default:
 		v.Retrievable = &no
 		t.State = TargetTempFail
+		if ev.Reading == ReadingGone {
+			t.State = TargetNotFound
+		}
 		if l.Failures.Persistent() {
 			t.State = TargetError
 		} else if l.Before != nil && l.Before.State == TargetValid && l.At.Sub(l.Before.Validation.At) <= ValidityWindow {
@@ -179,7 +182,7 @@ var comparedNames = [...]string{ComparedUnknown: "unknown", ComparedMatch: "matc
 func (c Compared) String() string { return comparedNames[c] }
 
 // targetReasons are the reasons of a declared relationship whose target is in that state.
-var targetReasons = map[TargetState]Reason{TargetUnknown: ReasonUnvalidated, TargetTempFail: ReasonTargetTempFail, TargetError: ReasonTargetError,
+var targetReasons = map[TargetState]Reason{TargetUnknown: ReasonUnvalidated, TargetTempFail: ReasonTargetTempFail, TargetNotFound: ReasonTargetNotFound, TargetError: ReasonTargetError,
 	TargetRedirects: ReasonTargetRedirects, TargetNoindex: ReasonTargetNoindex, TargetBlocked: ReasonTargetBlocked,
 	TargetSoft404: ReasonTargetSoft404, TargetChain: ReasonChain, TargetIntoLoop: ReasonIntoLoop, TargetUnverifiable: ReasonUnverifiable}
 

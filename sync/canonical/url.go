@@ -304,12 +304,25 @@ func isPrivateHost(host []byte) bool {
 	return false
 }
 
+// bareHost is a host without "www.", which is another name of the same site.
+func bareHost(host []byte) string { return strings.TrimPrefix(string(host), "www.") }
+
+// Leaks says whether a URL that a page names is on a host that was not meant for the page's readers, whatever names it:
+// such a URL is never asked for. Own lists the hosts of the page's site, without "www.".
+func Leaks(page, named string, own []string) bool {
+	p, n := parseBase(page), parseBase(named)
+	return p != nil && n != nil && isLeaked(*p, *n, own)
+}
+
 // stagingLabels begin the names of hosts that publishers build on.
 var stagingLabels = []string{"staging", "stage", "stg", "dev", "test", "preview", "preprod", "uat", "local"}
 
-// isLeaked says whether target names a host that was surely not meant for readers of source.
-func isLeaked(source, target weburl.URL) bool {
-	if bytes.Equal(source.Host, target.Host) || isPrivateHost(source.Host) {
+// isLeaked says whether target names a host that was surely not meant for readers of source: one on a private network, or
+// one that publishers build on. The source's own host and those of its site (own, without "www.") never are, whatever
+// their names and ports; a site that is itself served from a private host may leak another one all the same.
+func isLeaked(source, target weburl.URL, own []string) bool {
+	host := bareHost(target.Host)
+	if host == bareHost(source.Host) || slices.Contains(own, host) {
 		return false
 	}
 	if isPrivateHost(target.Host) {
