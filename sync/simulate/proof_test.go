@@ -85,7 +85,7 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 		x.tally.add("ended: its own 410", 1)
 		return nil
 	}
-	if asked >= 0 && w.asked[asked].status == 404 && w.finds(w.asked[asked+1:]) {
+	if asked >= 0 && w.asked[asked].status == 404 && now.finds(w.asked[asked+1:]) {
 		x.tally.add("ended: its own 404", 1)
 		return nil
 	}
@@ -116,10 +116,10 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 	return fmt.Errorf("run %d, which missed it first, was not complete or saw it", c.FromRun)
 }
 
-// finds tells whether a page that the walk lists was found by one of some looks: a server that answers 404 to everything
-// says nothing of a page.
-func (w *walk) finds(looks []look) bool {
+// finds tells whether a page that is listed after the run was found by one of some looks: a server that answers 404 to
+// everything says nothing of a page.
+func (s *snapshot) finds(looks []look) bool {
 	return slices.ContainsFunc(looks, func(l look) bool {
-		return l.status >= 200 && l.status < 300 && l.hops == 0 && w.surely(l.url)
+		return l.status >= 200 && l.status < 300 && l.hops == 0 && s.pages[l.url] != nil && s.pages[l.url].State == models.StateLive
 	})
 }
