@@ -82,6 +82,7 @@ type Verifier struct {
 	sweeps map[int64]*sweep          // by site
 	rest   map[int64]time.Time       // sites to be left alone until then
 	probes map[models.Key]*softProbe // by host
+	failed map[models.Key]time.Time  // pages that failed once for what may pass, and are to be tried again
 
 	audits  map[int64]*graphAudit // under way, by site
 	audited map[int64]time.Time   // when each site's graph was audited last
@@ -111,7 +112,7 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 	o.Rest = orElse(o.Rest, time.Second)
 	o.Sites = orElse(o.Sites, 2)
 	return &Verifier{o: o, robots: map[string]robotsEntry{}, sweeps: map[int64]*sweep{}, rest: map[int64]time.Time{},
-		probes: map[models.Key]*softProbe{}, audits: map[int64]*graphAudit{}, audited: map[int64]time.Time{}}, nil
+		probes: map[models.Key]*softProbe{}, failed: map[models.Key]time.Time{}, audits: map[int64]*graphAudit{}, audited: map[int64]time.Time{}}, nil
 }
 
 func (v *Verifier) now() time.Time { return micros(v.o.Now().UTC()) }

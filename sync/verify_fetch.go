@@ -28,6 +28,7 @@ const (
 	maxPageHops  = 10
 	robotsFor    = time.Hour // a robots.txt is believed; RFC 9309 section 2.4 allows a day
 	foreignDelay = 10 * time.Second
+	silentFor    = time.Minute // a host that gave no answer is not asked for its robots.txt again
 )
 
 type robotsEntry struct {
@@ -45,6 +46,7 @@ type pageAnswer struct {
 	sketch       sketch.Sketch
 	cut          bool // the sketch is of the text's beginning
 	robotsDown   bool
+	passing      bool // the fault may be over in a moment
 	retryAfter   time.Duration
 	started      time.Time
 	ended        time.Time
@@ -90,14 +92,15 @@ func (v *visit) hop(ctx context.Context, s *subject, a *pageAnswer, at string) (
 	defer release()
 	robots := v.robotsOf(ctx, at)
 	if robots.fault != "" {
-		a.response.Failure = robots.fault
+		a.response.Failure, a.passing = robots.fault, robots.fault != canonical.FailureAddress
 		return "", ctx.Err()
 	}
 	if !robots.rules.Allowed(at) {
-		a.response.Failure, a.robotsDown = canonical.FailureRobots, robots.down
+		a.response.Failure, a.robotsDown, a.passing = canonical.FailureRobots, robots.down, robots.down
 		return "", ctx.Err()
 	}
 	req := pageRequest(&v.site, at)
+	req.Once = true
 	req.CrawlDelay = max(robots.rules.CrawlDelay(), v.o.Delay)
 	if s.memory.CrossDomain {
 		req.CrawlDelay = max(req.CrawlDelay, foreignDelay)
@@ -127,6 +130,8 @@ func (v *visit) hop(ctx context.Context, s *subject, a *pageAnswer, at string) (
 	a.retryAfter = r.RetryAfter
 	a.etag, a.lastModified = r.ETag, r.LastModified
 	a.response.Failure = failureOf(r)
+	a.passing = r.Outcome == fetch.Timeout || r.Outcome == fetch.DNS || r.Outcome == fetch.Refused || r.Outcome == fetch.Protocol ||
+		r.BodyOutcome() == fetch.Truncated || (r.Status == 408 || r.Status == 429 || r.Status >= 500) && r.RetryAfter <= patience
 	if r.Outcome == fetch.TooLarge {
 		a.response.Truncated = true
 	}
@@ -233,11 +238,11 @@ func (v *visit) robotsOf(ctx context.Context, at string) robotsEntry {
 	v.mu.Lock()
 	e, ok := v.robots[origin]
 	v.mu.Unlock()
-	if ok && v.now().Sub(e.at) < robotsFor && !e.down {
+	if age := v.now().Sub(e.at); ok && (age < robotsFor && !e.down || age < silentFor && e.fault != "") {
 		return e
 	}
 	req := pageRequest(&v.site, origin+"/robots.txt")
-	req.OneHop = false
+	req.OneHop, req.Once = false, true
 	rules, r := v.o.Web.ReadRobots(ctx, req)
 	e = robotsEntry{rules: rules, at: v.now()}
 	e.down = r.Status >= 500 || r.Status == 429 || r.Status == 0

@@ -114,6 +114,10 @@ func (v *visit) examine(ctx context.Context, key models.Key, url string) (canoni
 	if err != nil {
 		return "", err
 	}
+	if a.passing && s.record.Failures.Count == 0 && v.firstTry(key) {
+		return "", errAgain
+	}
+	v.tried(key)
 	if err := v.tell(ctx, &a.response, l); err != nil {
 		return "", err
 	}

@@ -116,6 +116,10 @@ func (x *visit) work(ctx context.Context, req VerifyRequest, todo *[]models.Cano
 		if errors.Is(err, errWanted) {
 			return false, nil
 		}
+		if errors.Is(err, errAgain) { // after all others
+			*todo = append((*todo)[1:], w)
+			continue
+		}
 		if err != nil {
 			return false, err
 		}
@@ -145,7 +149,7 @@ func (x *visit) work(ctx context.Context, req VerifyRequest, todo *[]models.Cano
 			}
 			if _, err := x.examined(ctx, w.Key, w.URL); errors.Is(err, errWanted) {
 				return false, nil
-			} else if err != nil {
+			} else if err != nil && !errors.Is(err, errAgain) { // it is due still
 				return false, err
 			}
 			n++
@@ -177,6 +181,9 @@ func (x *visit) examined(ctx context.Context, key models.Key, url string) (canon
 	if errors.Is(err, errBusyHost) {
 		x.o.Logger.Info("a page is put off: another daemon talks to its host", "url", url)
 		return "", x.putOff(ctx, key, 10*time.Minute)
+	}
+	if errors.Is(err, errAgain) {
+		return "", errAgain
 	}
 	if err != nil {
 		return "", fmt.Errorf("verify %s: %w", url, err)
@@ -335,11 +342,15 @@ func (v *Verifier) Slice(ctx context.Context, siteID int64) (looked int, more bo
 				more = true
 				return nil
 			}
+			again := errors.Is(err, errAgain)
+			if again {
+				err = x.putOff(ctx, w.Key, againAfter)
+			}
 			if err != nil {
 				return err
 			}
 			looked, more = looked+1, true
-			if failures++; !unread(reading) {
+			if failures++; !again && !unread(reading) {
 				failures = 0
 			}
 			if failures >= 5 { // the host has trouble: more requests are no help

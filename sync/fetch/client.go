@@ -58,7 +58,7 @@ func (c *Client) Read(ctx context.Context, req Request, consume func(*Result) er
 		}
 		_ = r.Close()
 		r.Elapsed = time.Since(start)
-		if r.BodyOutcome() != Truncated || attempts > max(0, c.opt.Retries) {
+		if r.BodyOutcome() != Truncated || req.Once || attempts > max(0, c.opt.Retries) {
 			return r, err
 		}
 		if c.opt.Sleep(ctx, c.backoff(attempts)) != nil {
@@ -90,6 +90,7 @@ func (c *Client) do(ctx context.Context, req Request, made int) (*Result, int) {
 			continue
 		}
 		pause, again := c.again(r, made)
+		again = again && !req.Once
 		c.log.DebugContext(ctx, "fetched", "url", r.URL, "final_url", r.FinalURL, "outcome", r.Outcome,
 			"status", r.Status, "attempt", made, "again", again, "detail", r.detail)
 		if !again {

@@ -51,6 +51,9 @@ type Request struct {
 	// the caller decides about the next request.
 	OneHop bool
 
+	// Once makes one attempt however passing the fault: the caller has other work to do before it tries again.
+	Once bool
+
 	AllowPort  uint16        // one more port allowed on public addresses
 	CrawlDelay time.Duration // Page only: from the host's robots.txt, capped at 60 s
 	MaxWire    int64         // overrides Options.MaxWire or MaxPageWire
