@@ -17,6 +17,10 @@ import (
 type office struct {
 	bad   string // when given, what stands in every text
 	calls []string
+
+	changed models.ChannelSpec // what the last change of a channel said
+	asked   models.AlertRuleSpec
+	saved   models.AlertRule
 }
 
 func (o *office) channel() models.Channel {
@@ -100,7 +104,11 @@ func (o *office) AddChannel(_ context.Context, spec models.ChannelSpec) (models.
 	}
 	return o.channel(), &models.ChannelKey{ID: "k", Secret: "whsec_first"}, nil
 }
-func (o *office) ChangeChannel(context.Context, int64, models.ChannelSpec) (models.Channel, error) {
+func (o *office) ChangeChannel(_ context.Context, _ int64, spec models.ChannelSpec) (models.Channel, error) {
+	o.changed = spec
+	if spec.Address != nil && !strings.HasPrefix(*spec.Address, "https://") {
+		return models.Channel{}, models.Invalid("address", "https://…", "no address")
+	}
 	return o.channel(), nil
 }
 func (o *office) Test(context.Context, int64) (models.Attempt, error) {
@@ -110,7 +118,7 @@ func (o *office) Shown(c *models.Channel) string {
 	return strings.NewReplacer("u:SECRET@", "", "?key=SECRET", "?…").Replace(c.Address)
 }
 func (o *office) Rule(_ context.Context, rule models.AlertRule, spec models.AlertRuleSpec) (models.AlertRule, error) {
-	if rule.ID == 0 {
+	if o.asked = spec; rule.ID == 0 {
 		rule = aRule
 	}
 	if spec.Threshold != nil && *spec.Threshold < 1 {
@@ -141,7 +149,7 @@ func (o *office) FindAlertRule(_ context.Context, name string) (models.AlertRule
 	return models.AlertRule{}, models.ErrNotFound
 }
 func (o *office) SaveAlertRule(_ context.Context, rule models.AlertRule) (models.AlertRule, error) {
-	if rule.SilencedUntil != nil {
+	if o.saved = rule; rule.SilencedUntil != nil {
 		o.note("silence " + rule.SilenceReason)
 	}
 	return rule, nil

@@ -53,6 +53,7 @@ func (s *Server) pageRoutes() error {
 	e.GET("/sites/:site/reports", s.reportsPage, read)
 	e.GET("/sites/:site/deliveries", s.deliveriesPageHTML, read)
 	e.GET("/sites/:site/expectations", s.expectationsPage, read)
+	e.POST("/sites/:site/deliveries/replay", s.replayChosenPage, run)
 	e.POST("/sites/:site/deliveries/:trigger/replay", s.replayPage, run)
 	e.GET("/sites/:site/runs", s.runsPageHTML, read)
 	e.POST("/sites/:site/runs", s.startRunPage, run)
@@ -92,7 +93,7 @@ const maxForm = 64 << 10
 // done are the things that a page may say were just done; an address can name no other text.
 var done = map[string]string{
 	"started": "Stored: a run that starts from now on serves it.", "stopped": "The run was asked to stop.", "added": "The site is followed; its first run begins.",
-	"decided": "Decided. What was approved goes with the next run that misses it too.", "saved": "Saved.", "replayed": "Stored once more: the next run serves it.",
+	"decided": "Decided. What was approved goes with the next run that misses it too.", "saved": "Saved.", "replayed": "Stored once more: the next run serves what was chosen.",
 	"revoked": "The token is not valid any more.", "removed": "The site is not followed any more.",
 	"channel-removed": "The channel is removed; nobody is told there any more.", "resent": "Asked for; it is sent again within seconds.",
 	"muted": "Kept out of reports until then.", "unmuted": "Heard again.",

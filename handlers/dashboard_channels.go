@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -21,7 +20,7 @@ func (s *Server) channelPages(read, write, admin echo.MiddlewareFunc) {
 	e.GET("/settings/channels/:channel", s.channelPage, admin)
 	e.POST("/settings/channels/:channel/:do", s.channelDo, admin)
 	e.GET("/settings/alerts", s.alertsPage, read)
-	e.POST("/settings/alerts", s.addRulePage, write)
+	e.POST("/settings/alerts", s.saveRulePage, write)
 	e.POST("/settings/alerts/:rule/:do", s.ruleDo, write)
 	e.GET("/digest", s.digestPage, read)
 }
@@ -65,8 +64,8 @@ func (s *Server) addChannelPage(c echo.Context) error {
 	if err != nil {
 		return newProblem(http.StatusBadRequest, "the form could not be read")
 	}
-	address, name, digest, types := form.Get("address"), form.Get("name"), form.Get("digest"), form["type"]
-	spec := models.ChannelSpec{Address: &address, Name: &name, Digest: &digest}
+	address, name, digest, zone, types := form.Get("address"), form.Get("name"), form.Get("digest"), form.Get("time_zone"), form["type"]
+	spec := models.ChannelSpec{Address: &address, Name: &name, Digest: &digest, TimeZone: &zone}
 	if len(types) > 0 {
 		spec.Types = &types
 	}
@@ -113,6 +112,13 @@ func (s *Server) showChannel(c echo.Context, status int, about models.Channel, p
 	if err != nil {
 		return err
 	}
+	if page.Sites, err = s.deps.Sites.Sites(c.Request().Context()); err != nil {
+		return err
+	}
+	if page.Form == nil {
+		page.Form = storedChannel(&page.Channel)
+	}
+	page.Kinds = typeChoices(page.Form.Types)
 	page.Attempts, page.Next = log.Items, nextPath(c, log.NextPageToken)
 	page.Outcomes = choices(c, "outcome", outcome, models.AttemptDelivered, models.AttemptFailed, models.AttemptGivenUp)
 	return s.show(c, status, "channel", about.Name, page)
@@ -142,6 +148,8 @@ func (s *Server) channelDo(c echo.Context) error {
 			return err
 		}
 		return s.showChannel(c, http.StatusOK, about, web.ChannelPage{Secret: key.Secret})
+	case "change":
+		return s.changeChannelPage(c, about)
 	case "enable", "disable":
 		err = s.switchChannel(ctx, about.ID, c.Param("do") == "enable")
 	case "recover":
@@ -173,8 +181,17 @@ func (s *Server) channelDo(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/settings/channels/"+number(about.ID)+"?done="+word)
 }
 
+// alertsPage shows the rules, and in its form the one that somebody wants to change.
 func (s *Server) alertsPage(c echo.Context) error {
-	return s.showAlerts(c, http.StatusOK, web.Alerts{})
+	page := web.Alerts{}
+	if edit := c.QueryParam("edit"); edit != "" && principalOf(c.Request().Context()).may(ScopeWrite) {
+		rule, err := s.ruleToChange(c, edit)
+		if err != nil {
+			return err
+		}
+		storedRule(&page, &rule)
+	}
+	return s.showAlerts(c, http.StatusOK, page)
 }
 
 func (s *Server) showAlerts(c echo.Context, status int, page web.Alerts) error {
@@ -217,74 +234,6 @@ func (s *Server) showAlerts(c echo.Context, status int, page web.Alerts) error {
 		page.Form = map[string]string{}
 	}
 	return s.show(c, status, "alerts", "Alerts", page)
-}
-
-// addRulePage adds the rule of the form, or says what it would have sent.
-func (s *Server) addRulePage(c echo.Context) error {
-	ctx := c.Request().Context()
-	if s.deps.AlertRules == nil || s.deps.Desk == nil {
-		return unavailable("alerts")
-	}
-	page := web.Alerts{Form: map[string]string{}, Chosen: map[int64]bool{}}
-	for _, name := range []string{"trigger", "threshold", "hours", "severity", "code", "site", "filter", "name"} {
-		page.Form[name] = strings.TrimSpace(c.FormValue(name))
-	}
-	channels := []int64{}
-	form, err := c.FormParams()
-	if err != nil {
-		return newProblem(http.StatusBadRequest, "the form could not be read")
-	}
-	for _, text := range form["channel"] {
-		if id, err := strconv.ParseInt(text, 10, 64); err == nil {
-			channels, page.Chosen[id] = append(channels, id), true
-		}
-	}
-	rule, err := s.typedRule(c, page.Form, channels)
-	if err == nil && c.FormValue("do") == "preview" {
-		page.Previewed = true
-		page.Preview, err = s.deps.Desk.Preview(ctx, rule, s.deps.Now().AddDate(0, 0, -30))
-		if err == nil {
-			return s.showAlerts(c, http.StatusOK, page)
-		}
-	} else if err == nil {
-		_, err = s.deps.AlertRules.SaveAlertRule(ctx, rule)
-	}
-	if shownToPeople(err) {
-		page.Problem, page.Previewed = err.Error(), false
-		return s.showAlerts(c, http.StatusUnprocessableEntity, page)
-	}
-	if err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/settings/alerts?done=saved")
-}
-
-func (s *Server) typedRule(c echo.Context, form map[string]string, channels []int64) (models.AlertRule, error) {
-	spec := models.AlertRuleSpec{Channels: &channels}
-	for name, field := range map[string]**string{"trigger": &spec.Trigger, "severity": &spec.Severity, "code": &spec.Code, "filter": &spec.Filter, "name": &spec.Name} {
-		if text := form[name]; text != "" {
-			*field = &text
-		}
-	}
-	if text := form["threshold"]; text != "" {
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return models.AlertRule{}, models.Invalid("threshold", "", "%q is no number", text)
-		}
-		spec.Threshold = &n
-	}
-	if text := form["hours"]; text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 8784 {
-			return models.AlertRule{}, models.Invalid("within", "1 to 8784 hours", "%q is no number of hours", text)
-		}
-		within := time.Duration(n) * time.Hour
-		spec.Within = &within
-	}
-	if id, err := strconv.ParseInt(form["site"], 10, 64); err == nil {
-		spec.SiteID = &id
-	}
-	return s.deps.Desk.Rule(c.Request().Context(), models.AlertRule{}, spec)
 }
 
 // ruleDo does what a button beside a rule says.

@@ -29,6 +29,7 @@ func (s *Server) inventoryPage(c echo.Context) error {
 	}
 	site := in.Site
 	page := web.Inventory{InSite: in, Filter: map[string]string{"state": "live"}, States: filterStates, Extensions: filterExtensions, Run: site.CurrentRun}
+	chooseColumns(c, &page)
 	query := url.Values{}
 	for _, name := range filterNames {
 		if value := c.QueryParam(name); value != "" {
@@ -56,7 +57,7 @@ func (s *Server) inventoryPage(c echo.Context) error {
 
 	f, err := s.pageFilter(c.Request().Context(), site, filterOf(c))
 	if err == nil {
-		hash := filterHash(c.QueryParams(), c.Path()+number(site.ID))
+		hash := filterHash(withoutLook(c.QueryParams()), c.Path()+number(site.ID))
 		var read list[models.Page]
 		if read, err = s.pagesPage(c.Request().Context(), site, f, c.QueryParam("page_token"), rowsOnPage, hash); err == nil {
 			page.Pages, page.Next, page.Run = read.Items, nextPath(c, read.NextPageToken), read.Run
@@ -300,19 +301,4 @@ func (s *Server) expectationsPage(c echo.Context) error {
 	shown, next := cutExpectations(all, at, rowsOnPage)
 	page.Expectations, page.Next = shown, nextPath(c, next)
 	return s.show(c, http.StatusOK, "expectations", "Expectations", page)
-}
-
-func (s *Server) replayPage(c echo.Context) error {
-	site, err := s.siteOf(c)
-	if err != nil {
-		return err
-	}
-	id, err := strconv.ParseInt(c.Param("trigger"), 10, 64)
-	if err != nil {
-		return notFound("accepted delivery of this site")
-	}
-	if _, err := s.replay(c.Request().Context(), site, id); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, sitePath(site.ID)+"/deliveries?done=replayed")
 }

@@ -35,7 +35,9 @@ func (s *Server) moreSettings(c echo.Context, body *siteBody) *web.MoreSettings 
 		return text
 	}
 	more := &web.MoreSettings{Hosts: c.FormValue("hosts"), ConfirmAfter: typed("confirm_after", &body.ConfirmAfter), ReleaseAfter: typed("release_after", &body.ReleaseAfter),
-		Quiet: typed("quiet", &body.Quiet), MaxWait: typed("max_wait", &body.MaxWait), Username: typed("username", &body.Username), PublicBadges: c.FormValue("public_badges") != ""}
+		Quiet: typed("quiet", &body.Quiet), MaxWait: typed("max_wait", &body.MaxWait), Username: typed("username", &body.Username), PublicBadges: c.FormValue("public_badges") != "",
+		PreferredScheme: typed("preferred_scheme", &body.PreferredScheme), PreferredHost: typed("preferred_host", &body.PreferredHost),
+		TrailingSlash: typed("trailing_slash", &body.TrailingSlash)}
 	hosts := strings.Fields(more.Hosts)
 	body.Hosts, body.PublicBadges = &hosts, &more.PublicBadges
 	if password := c.FormValue("password"); password != "" {
@@ -54,7 +56,8 @@ func storedSettings(site *models.Site) *web.MoreSettings {
 	}
 	g := &site.Settings
 	return &web.MoreSettings{Hosts: strings.Join(g.Hosts, "\n"), ConfirmAfter: text(g.ConfirmAfter), ReleaseAfter: text(g.ReleaseAfter), Quiet: text(g.Quiet),
-		MaxWait: text(g.MaxWait), Username: g.Username, PublicBadges: g.PublicBadges}
+		MaxWait: text(g.MaxWait), Username: g.Username, PublicBadges: g.PublicBadges,
+		PreferredScheme: g.PreferredScheme, PreferredHost: g.PreferredHost, TrailingSlash: g.TrailingSlash}
 }
 
 // showSiteSettings adds what the form shows besides what was typed.

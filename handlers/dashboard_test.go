@@ -94,7 +94,8 @@ var dashboardPages = []string{
 	"/", "/sites/1", "/sites/1/urls", "/sites/1/page?url=https://example.com/a", "/sites/1/changes", "/sites/1/runs/7", "/sites/1/documents",
 	"/sites/1/findings", "/sites/1/findings?code=x", "/sites/1/held", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/runs",
 	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
-	"/settings/channels", "/settings/channels/3", "/settings/channels/3?outcome=failed", "/settings/alerts", "/digest", "/digest?days=30&site=1",
+	"/settings/channels", "/settings/channels/3", "/settings/channels/3?outcome=failed", "/settings/alerts", "/settings/alerts?edit=4", "/digest",
+	"/sites/1/urls?rows=dense&columns=state,lastmod,first_seen,last_seen,changefreq,priority,declares,freshness,confidence,document,reason,from_run", "/digest?days=30&site=1",
 }
 
 func TestDashboard_HostileTextNeverBecomesMarkup(t *testing.T) {

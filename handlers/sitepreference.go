@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -15,7 +16,19 @@ type SitePreference struct {
 	TrailingSlash   *string `json:"trailing_slash,omitempty" enum:",add,remove" doc:"Whether addresses without a file's name end in a slash; empty: nothing is stated."`
 }
 
+// Values of two of them; the API's own check knows them too, forms have none but this.
+var (
+	preferredSchemes = []string{"", "http", "https"}
+	trailingSlashes  = []string{"", "add", "remove"}
+)
+
 func (p *SitePreference) applyPreference(to *models.SiteSettings) error {
+	if p.PreferredScheme != nil && !slices.Contains(preferredSchemes, *p.PreferredScheme) {
+		return models.Invalid("body.preferred_scheme", "http, https or empty", "%.80q is no scheme of pages", *p.PreferredScheme)
+	}
+	if p.TrailingSlash != nil && !slices.Contains(trailingSlashes, *p.TrailingSlash) {
+		return models.Invalid("body.trailing_slash", "add, remove or empty", "%.80q says nothing about a slash", *p.TrailingSlash)
+	}
 	if p.PreferredScheme != nil {
 		to.PreferredScheme = *p.PreferredScheme
 	}

@@ -72,13 +72,54 @@ func journey(t *testing.T, scripts bool) {
 	}
 
 	inventory(t, b, scripts)
+	columns(b)
 	segment(b)
 	compare(b)
 	held(t, b, site.PublishedPosts(), site.Trash)
 	replay(t, b, site.PostURL(site.PublishedPosts()[0]))
+	settle(b)
 	if scripts {
 		keys(b)
 	}
+}
+
+// columns chooses what the inventory shows, and goes on to the next page with it.
+func columns(b *tab) {
+	b.t.Helper()
+	b.open("/sites/1/urls?state=all")
+	b.do(chromedp.Click(`.look summary`), chromedp.Click(`.look input[value=priority]`), chromedp.Click(`.look input[value=document]`), chromedp.Click(`.look input[name=rows]`),
+		chromedp.Click(`.look button`))
+	b.sees("the chosen columns", `(() => { const heads = [...document.querySelectorAll('thead th')].map((h) => h.innerText); return heads.includes('priority') && !heads.includes('Document') })()`)
+	b.sees("dense rows of the same filter", `document.querySelector('table.dense') !== null && location.search.includes('state=all')`)
+	b.do(chromedp.Click(`.pager a[rel=next]`))
+	b.sees("the same columns on the next page", `location.search.includes('page_token') && [...document.querySelectorAll('thead th')].some((h) => h.innerText === 'priority')`)
+}
+
+// settle makes a channel and a rule, changes both, and says which form of its addresses the owner prefers.
+func settle(b *tab) {
+	b.t.Helper()
+	b.open("/settings/channels")
+	b.do(chromedp.SendKeys(`main input[name=address]`, "https://index.example.invalid/in"), chromedp.SendKeys(`main input[name=name]`, "index"), chromedp.Click(`main form.stack button`))
+	b.seesText("The signing secret, shown this once:")
+	change := `form[action$="/change"] `
+	b.open("/settings/channels/index")
+	b.do(chromedp.SendKeys(change+`input[name=name]`, " 2"), chromedp.Click(change+`input[value="held.created"]`), chromedp.Click(change+`button`))
+	b.seesText("Saved.")
+	b.sees("the changed channel", `document.querySelector('h1').innerText === 'index 2' && document.querySelector('input[value="held.created"]').checked`)
+
+	b.open("/settings/alerts")
+	b.do(chromedp.SendKeys(`#rule input[name=name]`, "mass"), chromedp.Click(`#rule input[name=channel]`), chromedp.Click(`#rule button[value=add]`))
+	b.seesText("Saved.")
+	b.do(chromedp.Click(`a[href*="edit="]`))
+	b.seesText("Change the rule")
+	b.sees("the rule in the form", `document.querySelector('#rule input[name=name]').value === 'mass' && document.querySelector('#rule input[name=channel]').checked`)
+	b.do(chromedp.SendKeys(`#rule input[name=name]`, " removal"), chromedp.Click(`#rule input[name=paused]`), chromedp.Click(`#rule button[value=add]`))
+	b.sees("the changed rule alone", `document.querySelectorAll('tbody th').length === 1 && document.querySelector('tbody th').innerText === 'mass removal' && document.querySelector('tbody .state.pending') !== null`)
+
+	b.open("/sites/1/settings")
+	b.do(chromedp.Click(`.filterbox summary`), chromedp.SendKeys(`input[name=preferred_host]`, "www.example.com"), chromedp.SendKeys(`select[name=trailing_slash]`, "with a"), chromedp.Click(`button[value=save]`))
+	b.seesText("Saved.")
+	b.sees("what the owner prefers", `document.querySelector('input[name=preferred_host]').value === 'www.example.com' && document.querySelector('select[name=trailing_slash]').value === 'add'`)
 }
 
 func inventory(t *testing.T, b *tab, scripts bool) {
@@ -163,15 +204,27 @@ func replay(t *testing.T, b *tab, page string) {
 		TokenURL string `json:"token_url"`
 	}
 	decode(t, post(t, b.base+"/api/v1/sites/1/hook-keys", nil), &key)
-	r, err := http.PostForm(b.base+strings.TrimPrefix(key.TokenURL, b.base), url.Values{"post_url": {page}, "hook": {"publish_post"}})
-	if err != nil {
-		t.Fatal(err)
+	for _, hook := range []string{"publish_post", "save_post"} {
+		r, err := http.PostForm(b.base+strings.TrimPrefix(key.TokenURL, b.base), url.Values{"post_url": {page}, "hook": {hook}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
 	}
-	_ = r.Body.Close()
+	stored := func() int { return eval[int](b, `document.querySelectorAll('input[name=trigger]').length`) }
 	b.open("/sites/1/deliveries")
-	b.sees("the delivery", `document.querySelector('form[action$="/replay"] button') !== null`)
-	b.do(chromedp.Click(`form[action$="/replay"] button`))
+	b.sees("the delivery", `document.querySelector('button[formaction$="/replay"]') !== null`)
+	before := stored()
+	b.do(chromedp.Click(`button[formaction$="/replay"]`))
 	b.seesText("Stored once more")
+	if n := stored(); n != before+1 {
+		t.Errorf("%d deliveries were %d before one was replayed", n, before)
+	}
+	b.do(chromedp.Click(`tbody tr:nth-child(1) input[name=trigger]`), chromedp.Click(`tbody tr:nth-child(2) input[name=trigger]`), chromedp.Click(`form[action$="/replay"] .row button`))
+	b.seesText("Stored once more")
+	if n := stored(); n != before+3 {
+		t.Errorf("%d deliveries were %d before three were replayed", n, before)
+	}
 }
 
 // held takes most of the site down and decides on it.

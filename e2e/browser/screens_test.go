@@ -73,6 +73,9 @@ func lived(t *testing.T) (base, page string) {
 	if r, err := http.Post(base+"/hooks/1", "application/json", strings.NewReader("{}")); err == nil {
 		_ = r.Body.Close()
 	}
+	post(t, base+"/api/v1/channels", map[string]any{"address": "https://index.example.invalid/in", "name": "index", "types": []string{"held.*", "run.finished"}, "digest": "0 8 * * 1"})
+	post(t, base+"/api/v1/alert-rules", map[string]any{"trigger": "removals_held", "name": "mass removal", "channels": []int{1}})
+	post(t, base+"/api/v1/alert-rules", map[string]any{"trigger": "pages_removed", "name": "shrinking", "threshold": 20, "site_id": 1})
 	var pages struct{ Items []struct{ URL string } }
 	r, err := http.Get(base + "/api/v1/sites/1/changes?kind=changed&page_size=1")
 	if err != nil {
@@ -129,11 +132,12 @@ func runs(t *testing.T, base string) int {
 func screens(page string) [][2]string {
 	return [][2]string{
 		{"overview", "/"}, {"new-site", "/sites/new"}, {"site", "/sites/1"}, {"inventory", "/sites/1/urls"}, {"filtered", "/sites/1/urls?contains=a&state=all"},
+		{"columns", "/sites/1/urls?state=all&rows=dense&columns=state,lastmod,first_seen,last_seen,changefreq,priority,declares,freshness,confidence,document,reason,from_run"},
 		{"page", "/sites/1/page?" + url.Values{"url": {page}}.Encode()}, {"runs", "/sites/1/runs"}, {"run", "/sites/1/runs/3"}, {"changes", "/sites/1/changes"},
 		{"canonical", "/sites/1/canonical"}, {"compare", "/sites/1/compare?from=1"}, {"hreflang", "/sites/1/hreflang"},
 		{"documents", "/sites/1/documents"}, {"document", "/sites/1/documents/2"}, {"findings", "/sites/1/findings"}, {"finding", "/sites/1/findings?code=xml-truncated"}, {"held", "/sites/1/held"},
 		{"reports", "/sites/1/reports"}, {"deliveries", "/sites/1/deliveries"}, {"expectations", "/sites/1/expectations"},
-		{"site-settings", "/sites/1/settings"}, {"settings", "/settings"}, {"channels", "/settings/channels"}, {"alerts", "/settings/alerts"}, {"digest", "/digest"}, {"not-found", "/sites/99"}, {"login", "/login"},
+		{"site-settings", "/sites/1/settings"}, {"settings", "/settings"}, {"channels", "/settings/channels"}, {"channel", "/settings/channels/1"}, {"alerts", "/settings/alerts"}, {"rule", "/settings/alerts?edit=1"}, {"digest", "/digest"}, {"not-found", "/sites/99"}, {"login", "/login"},
 	}
 }
 

@@ -32,6 +32,7 @@ var words = []string{
 	"delivered", "failed", "given_up", "webhook", "mail", "slack", "mattermost", "discord", "teams", "googlechat", "ntfy", "telegram",
 	"removals_held", "pages_removed", "pages_added", "pages_changed", "pages_stale", "finding", "run_failed", "not_fresh", "lastmod_trust", "expectation_expired",
 	"canonical_conflict", "incident",
+	"lastmod", "first_seen", "last_seen", "changefreq", "priority", "declares", "freshness", "confidence", "reason", "from_run",
 	"invalid", "self", "none", "chain", "loop", "into_loop", "conflict", "too_long",
 }
 
@@ -109,7 +110,7 @@ func TestTexts_AreAllInTheCatalogue(t *testing.T) {
 }
 
 // names are the same in every language.
-var names = regexp.MustCompile(`^(·? ?sitemapd.*|CSV|NDJSON|changefreq|priority|j|k|n|p|g|o|s|i|c|r|d|f|h|e|t|Enter|Esc)$`)
+var names = regexp.MustCompile(`^(·? ?sitemapd.*|CSV|NDJSON|changefreq|priority|j|k|n|p|g|o|s|i|c|r|d|f|h|e|t|x|Enter|Esc)$`)
 
 func TestTexts_NoneIsInATemplateAlone(t *testing.T) {
 	t.Parallel()

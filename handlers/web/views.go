@@ -104,6 +104,13 @@ type Inventory struct {
 	Segments   []Choice
 	Segment    *models.Segment // the chosen one
 	Saves      string          // the filter that a new segment would hold, "" for none
+
+	Columns []Choice // all that there are, in the order in which they are shown
+	Shows   map[string]bool
+	Chosen  string // the columns by commas, "" for the usual ones
+	Dense   bool
+	Plain   string // address of the whole inventory in this look
+	Kept    []Chip // the filter and the place, for the form that changes the look
 }
 
 // Narrow says whose changes a page shows, as a form and as chips.
@@ -333,6 +340,7 @@ type SiteSettings struct {
 type MoreSettings struct {
 	Hosts, ConfirmAfter, ReleaseAfter, Quiet, MaxWait, Username string
 	PublicBadges                                                bool
+	PreferredScheme, PreferredHost, TrailingSlash               string
 }
 
 // HookKey is one secret of a site's hooks.

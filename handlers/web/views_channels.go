@@ -30,6 +30,16 @@ type ChannelPage struct {
 	Secret   string // of a new webhook or after a rotation, in this answer alone
 	Tested   *models.Attempt
 	Problem  string
+	Form     *ChannelForm
+	Kinds    []Choice // types of events
+	Sites    []models.Site
+}
+
+// ChannelForm is what people change of a channel, as typed.
+type ChannelForm struct {
+	Name, Address, Digest, TimeZone string
+	SiteID                          int64
+	Types                           []string
 }
 
 // RuleRow is one alert rule with the sites for which it holds now.
@@ -51,6 +61,7 @@ type Alerts struct {
 	Triggers  []string
 	Sites     []models.Site
 	Channels  []models.Channel
+	Edit      int64             // the rule that the form changes, 0 for a new one
 	Form      map[string]string // what was typed
 	Chosen    map[int64]bool    // channels
 	Previewed bool

@@ -64,6 +64,19 @@
     }
   })();
 
+  // One box chooses all rows that are shown.
+  for (const box of all('[data-chooseall]')) {
+    const head = box.querySelector('input'), boxes = () => all('tbody input[type=checkbox]', box.closest('table'));
+    box.hidden = false;
+    head.addEventListener('change', () => { for (const one of boxes()) one.checked = head.checked; });
+    box.closest('table').addEventListener('change', (e) => {
+      if (e.target === head) return;
+      const chosen = boxes().filter((one) => one.checked).length;
+      head.checked = chosen > 0 && chosen === boxes().length;
+      head.indeterminate = chosen > 0 && !head.checked;
+    });
+  }
+
   // The theme changes at once; the cookie is the server's matter.
   const theme = document.querySelector('form.theme');
   if (theme) theme.addEventListener('submit', (e) => {
@@ -90,6 +103,10 @@
     const to = links[Math.max(0, Math.min(links.length - 1, at < 0 ? 0 : at + by))];
     if (to) { to.focus(); to.scrollIntoView({ block: 'nearest' }); }
   };
+  const choose = () => {
+    const row = document.activeElement.closest('tbody tr'), box = row && row.querySelector('input[type=checkbox]');
+    if (box) box.click();
+  };
   const follow = (what) => { const link = document.querySelector(what); if (link) link.click(); };
   let leader = 0;
   addEventListener('keydown', (e) => {
@@ -102,7 +119,7 @@
       return;
     }
     const act = {
-      '/': () => document.querySelector('.search input[type=search]').focus(), '?': () => dialog.showModal(), j: () => move(1), k: () => move(-1),
+      '/': () => document.querySelector('.search input[type=search]').focus(), '?': () => dialog.showModal(), j: () => move(1), k: () => move(-1), x: choose,
       n: () => follow('a[rel=next]'), p: () => history.back(), g: () => { leader = Date.now(); }, e: () => follow('[data-export]'), t: () => theme.requestSubmit(theme.querySelector('button')),
     }[e.key];
     if (act) { e.preventDefault(); act(); }
