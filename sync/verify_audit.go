@@ -33,7 +33,6 @@ func (j *judging) audit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := canonical.Report(c)
 	before := make([]canonical.Tracked, 0, len(j.s.findings))
 	rows := map[string]*models.PageFinding{}
 	for i := range j.s.findings {
@@ -44,7 +43,11 @@ func (j *judging) audit(ctx context.Context) error {
 		}
 		rows[f.ID] = f
 		before = append(before, t)
+		if t.State != "fixed" {
+			c.Open[t.Finding.Code] = t.Finding.Text
+		}
 	}
+	found := canonical.Report(c)
 	looked := j.informed || j.ev.Reading == canonical.ReadingGone && j.step.Next.Failures.Confirmed()
 	for _, t := range canonical.Follow(before, found, looked, j.at) {
 		old := rows[t.Finding.ID()]
@@ -82,8 +85,12 @@ func (j *judging) reported(ctx context.Context) (canonical.Case, error) {
 	c := canonical.Case{Evidence: *j.shown, Home: j.home, SitePages: int(j.site.Live), Soft404: j.memory.Soft404, Failures: j.step.Next.Failures,
 		PageDate: j.shown.Modified(), ContentMoved: j.touched, Flapping: j.step.Next.Flapping(j.at),
 		Published:   !j.memory.Published.IsZero() || !j.l.listed && !j.memory.Removed.IsZero(),
+		Open:        map[string]string{},
 		BareArchive: j.l.generator == "core" && isArchive(j.s.watch.URL, j.site.Home)}
 	c.Listing = canonical.Listing{Listed: j.l.listed, Documents: j.l.documents, Lastmod: j.l.lastmod, Previous: j.s.memory.Lastmod}
+	if j.again { // no look held this lastmod against the page
+		c.Listing.Previous = c.Listing.Lastmod
+	}
 	c.Verdict = canonical.Verdict{Relationships: j.step.Next.Current, Candidates: j.verdict.Candidates, Conflict: j.step.Next.Conflict, Head: headOf(&j.head),
 		Status: canonical.Status(j.head.Status), Reason: canonical.Reason(j.head.Reason)}
 	if g := j.verdict.Head; j.moved && models.Key(g.EdgeKey) == j.head.EdgeKey {

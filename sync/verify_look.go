@@ -358,7 +358,9 @@ func (j *judging) settle(ctx context.Context) error {
 	if j.a.retryAfter > 0 {
 		j.memory.RetryAfter = j.at.Add(j.a.retryAfter)
 	}
-	j.memory.Lastmod = j.l.lastmod
+	if j.informed { // a look that told nothing of the page has not held this lastmod against it
+		j.memory.Lastmod = j.l.lastmod
+	}
 	bearing := j.bearing()
 	if bearing != s.memory.Bearing {
 		j.memory.Bearing = bearing

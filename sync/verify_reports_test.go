@@ -269,14 +269,21 @@ var siteReports = []struct {
 		l.verify()
 		l.origin.Edit(l.origin.PublishedPosts()[0])
 		l.run(false)
-		return l.posts[0], func() {}
+		return l.posts[0], func() {
+			l.origin.Fail(sitetest.Path(l.posts[0]), telling(l.posts[0], words("b", 300)))
+			l.origin.Edit(l.origin.PublishedPosts()[0])
+			l.run(false)
+		}
 	}},
 	{canonical.FindingLastmodBehind, func(l *pagesLab) (string, func()) {
 		undo := l.origin.Fail(sitetest.Path(l.posts[0]), telling(l.posts[0], words("a", 300)))
 		l.verify()
 		undo()
 		l.origin.Fail(sitetest.Path(l.posts[0]), telling(l.posts[0], words("b", 300)))
-		return l.posts[0], func() {}
+		return l.posts[0], func() {
+			l.origin.Edit(l.origin.PublishedPosts()[0])
+			l.run(false)
+		}
 	}},
 	{canonical.FindingDowngrade, func(l *pagesLab) (string, func()) {
 		l.mirror("https://shop.example")
@@ -342,9 +349,6 @@ func (l *pagesLab) mirror(host string) {
 	l.verify()
 }
 
-// passing are findings of one look, which compares it with the one before.
-var passing = map[string]bool{canonical.FindingLastmodUnchanged: true, canonical.FindingLastmodBehind: true}
-
 func TestAudit_ReportsOnSitesAreOpenedAndClosed(t *testing.T) {
 	t.Parallel()
 	for _, r := range siteReports {
@@ -354,9 +358,7 @@ func TestAudit_ReportsOnSitesAreOpenedAndClosed(t *testing.T) {
 			l.verify()
 			page, mend := r.plant(l)
 			l.verify()
-			if !passing[r.code] {
-				l.verify(page)
-			}
+			l.verify(page) // what is wrong stays so however often it is looked at
 			if !l.open(page, r.code) {
 				t.Fatalf("%s is not among %v of %s (%s)", r.code, l.findings(page), page, l.line(page))
 			}

@@ -25,21 +25,22 @@ type Case struct {
 	Evidence     Evidence
 	Verdict      Verdict
 	Listing      Listing
-	Published    bool            // a hook, the REST API or an earlier sitemap said that the page is published
-	Home         Key             // of the site's home page
-	TargetListed *bool           // whether the canonical target is in a sitemap of its site
-	Dependents   int             // pages that declare this page's target
-	SitePages    int             // live pages of the site
-	Soft404      bool            // this page is the host's page for missing URLs
-	BareArchive  bool            // archive, home or search on WordPress core, which prints no canonical there
-	Failures     Failures        // of this page
-	NoReturn     []string        // hreflang targets that do not name this page back (Alternates)
-	NonCanonical []string        // hreflang targets that declare another URL
-	PageDate     time.Time       // modification date that the page itself gives (Evidence.Modified)
-	ContentMoved *bool           // whether the content changed since the look before
-	Variants     []string        // other listed URLs that differ only in scheme, www or slash
-	Flapping     bool            //
-	Muted        map[string]bool // codes that are muted for this page now
+	Published    bool              // a hook, the REST API or an earlier sitemap said that the page is published
+	Home         Key               // of the site's home page
+	TargetListed *bool             // whether the canonical target is in a sitemap of its site
+	Dependents   int               // pages that declare this page's target
+	SitePages    int               // live pages of the site
+	Soft404      bool              // this page is the host's page for missing URLs
+	BareArchive  bool              // archive, home or search on WordPress core, which prints no canonical there
+	Failures     Failures          // of this page
+	NoReturn     []string          // hreflang targets that do not name this page back (Alternates)
+	NonCanonical []string          // hreflang targets that declare another URL
+	PageDate     time.Time         // modification date that the page itself gives (Evidence.Modified)
+	ContentMoved *bool             // whether the content changed since the look before
+	Open         map[string]string // codes that are open for this page, with their text
+	Variants     []string          // other listed URLs that differ only in scheme, www or slash
+	Flapping     bool              //
+	Muted        map[string]bool   // codes that are muted for this page now
 }
 
 // Report classifies everything that is wrong with one page, in the catalogue's order.
@@ -484,20 +485,28 @@ func (r *reporter) signals() {
 	}
 }
 
-// lastmod holds the sitemap's date against what was seen of the page.
+// lastmod holds the sitemap's date against what was seen of the page. What one look found wrong of a lastmod stays wrong
+// while that lastmod stands: looks that find nothing new do not mend it.
 func (r *reporter) lastmod() {
 	l := r.c.Listing
 	if l.Lastmod.IsZero() {
 		return
 	}
-	moved := !l.Previous.IsZero() && !l.Lastmod.Equal(l.Previous)
-	if c := r.c.ContentMoved; c != nil {
-		switch {
-		case moved && !*c:
-			r.say(FindingLastmodUnchanged, nil, "from %s to %s", l.Previous.UTC().Format(time.RFC3339), l.Lastmod.UTC().Format(time.RFC3339))
-		case !moved && *c:
-			r.say(FindingLastmodBehind, nil, "lastmod stays at %s", l.Lastmod.UTC().Format(time.RFC3339))
-		}
+	moved := !l.Lastmod.Equal(l.Previous)
+	c := r.c.ContentMoved
+	unchanged, behind := r.c.Open[FindingLastmodUnchanged], r.c.Open[FindingLastmodBehind]
+	switch {
+	case l.Previous.IsZero(): // first seen with a lastmod: what it was before is not known
+	case moved && behind != "": // it follows the change that was seen before it
+	case moved && c != nil && !*c:
+		r.say(FindingLastmodUnchanged, nil, "from %s to %s", l.Previous.UTC().Format(time.RFC3339), l.Lastmod.UTC().Format(time.RFC3339))
+	case moved:
+	case c != nil && *c:
+		r.say(FindingLastmodBehind, nil, "lastmod stays at %s", l.Lastmod.UTC().Format(time.RFC3339))
+	case behind != "":
+		r.say(FindingLastmodBehind, nil, "%s", behind)
+	case unchanged != "":
+		r.say(FindingLastmodUnchanged, nil, "%s", unchanged)
 	}
 	if d := r.c.PageDate; !d.IsZero() && d.Sub(l.Lastmod).Abs() > 24*time.Hour {
 		r.say(FindingLastmodPageDateDiffer, nil, "lastmod %s, page %s", l.Lastmod.UTC().Format(time.RFC3339), d.UTC().Format(time.RFC3339))
