@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -152,8 +153,42 @@ func (s *Server) verified(ctx context.Context, site models.Site) (v *models.Veri
 	})
 }
 
+// faultsKept is how long the groups of a site's findings on pages are shown before they are counted anew: they read a row for each finding.
+const faultsKept = time.Minute
+
+// faults gives the last groups of all findings that are not muted, nil while the first ones are on their way.
+func (s *Server) faults(ctx context.Context, site models.Site) (groups *[]models.AuditGroup, counting bool) {
+	groups, _, counting = s.reports.faults.of(ctx, s, site.ID, faultsKept, func(ctx context.Context) ([]models.AuditGroup, error) {
+		return s.deps.Canonical.AuditGroups(ctx, site.ID, models.AuditFilter{Limit: maxPageSize})
+	})
+	return groups, counting
+}
+
+// faultGroups waits for the first count; a filter is counted for itself.
+func (s *Server) faultGroups(ctx context.Context, site models.Site, in *AuditInput) ([]models.AuditGroup, error) {
+	f, err := s.auditFilter(in)
+	if err != nil {
+		return nil, err
+	}
+	f.Limit = maxPageSize
+	for unfiltered := reflect.ValueOf(*in).IsZero(); unfiltered; {
+		groups, counting := s.faults(ctx, site)
+		switch {
+		case groups != nil:
+			return *groups, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		}
+		if !counting { // it failed; the error is to be seen
+			break
+		}
+	}
+	return s.deps.Canonical.AuditGroups(ctx, site.ID, f)
+}
+
 func (s *Server) mute(ctx context.Context, site models.Site, m models.Mute) (models.Mute, error) {
 	m, err := s.deps.Audits.Mute(ctx, site.ID, m)
+	s.reports.faults.forget(site.ID)
 	if err == nil {
 		s.log.InfoContext(ctx, "finding muted", "site", site.ID, "code", m.Code, "place", m.Place, "by", principalName(ctx))
 	}
@@ -162,6 +197,7 @@ func (s *Server) mute(ctx context.Context, site models.Site, m models.Mute) (mod
 
 func (s *Server) unmute(ctx context.Context, site models.Site, m models.Mute) error {
 	err := s.deps.Audits.Unmute(ctx, site.ID, m)
+	s.reports.faults.forget(site.ID)
 	if isNotFound(err) {
 		return notFound("mute of this code and place")
 	}

@@ -160,9 +160,23 @@ func TestAuth_RateLimitIsPerTokenAndSaysWhenToComeBack(t *testing.T) {
 	if r.StatusCode != 429 || r.Header.Get("Retry-After") != "1" || r.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
+	told := func(r *http.Response) string {
+		h := r.Header
+		return h.Get("RateLimit-Limit") + " " + h.Get("RateLimit-Remaining") + " " + h.Get("RateLimit-Reset") + " " + h.Get("RateLimit-Policy")
+	}
+	if got := told(r); got != "15 0 15 60;w=60;burst=15" {
+		t.Errorf("refused with %s", got)
+	}
 	wantStatus(t, f.request("GET", "/api/v1/sites", ""), 401) // another caller has its own bucket
-	clock = clock.Add(time.Second)
-	wantStatus(t, f.get("/api/v1/sites"), 200)
+	clock = clock.Add(5 * time.Second)
+	r = f.get("/api/v1/sites")
+	wantStatus(t, r, 200)
+	if got := told(r); got != "15 4 11 60;w=60;burst=15" {
+		t.Errorf("let through with %s", got)
+	}
+	if got := told(f.get("/livez")); got != "   " {
+		t.Errorf("what is not limited says %s", got)
+	}
 	for range 100 { // hooks are not limited: coalescing bounds what they cost
 		wantStatus(t, f.request("POST", "/hooks/1", published, standard(f.key, "m", clock, published)...), 200)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -131,6 +132,42 @@ func (a audits) Unmute(_ context.Context, _ int64, m models.Mute) error {
 	}
 	*a.muted = nil
 	return nil
+}
+
+// groups counts how often the findings were counted.
+type groups struct {
+	evidence
+	counted *atomic.Int64
+}
+
+func (g groups) AuditGroups(ctx context.Context, site int64, f models.AuditFilter) ([]models.AuditGroup, error) {
+	g.counted.Add(1)
+	return g.evidence.AuditGroups(ctx, site, f)
+}
+
+// The findings of a site are not counted for everybody who looks, but anew when some are muted, and for a filter.
+func TestFaults_AreCountedOnceForAllWhoLook(t *testing.T) {
+	t.Parallel()
+	counted := &atomic.Int64{}
+	f := newFixture(t, rich, func(f *fixture) { f.deps.Canonical = groups{counted: counted} })
+	first := text(t, f.get("/api/v1/sites/1/audit-groups"))
+	for range 3 {
+		if again := text(t, f.get("/api/v1/sites/1/audit-groups")); again != first || !strings.Contains(again, `"code"`) {
+			t.Errorf("%s, then %s", first, again)
+		}
+	}
+	if page := text(t, f.get("/sites/1/canonical", "Accept", "text/html")); !strings.Contains(page, "sitemap-lists-noindex") {
+		t.Errorf("%.4000s", page)
+	}
+	if n := counted.Load(); n != 1 {
+		t.Errorf("counted %d times", n)
+	}
+	wantStatus(t, f.get("/api/v1/sites/1/audit-groups?code=sitemap-lists-noindex"), 200)
+	wantStatus(t, f.request("POST", "/sites/1/mutes", "code=og-url-differs&days=1", "Authorization", "Bearer "+f.token, "Content-Type", "application/x-www-form-urlencoded"), 303)
+	wantStatus(t, f.get("/api/v1/sites/1/audit-groups"), 200)
+	if n := counted.Load(); n != 3 {
+		t.Errorf("counted %d times after a mute and a filter", n)
+	}
 }
 
 // What is muted and heard again in the dashboard reaches the store as it was chosen, and only with the right to write.

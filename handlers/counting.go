@@ -89,3 +89,10 @@ func (a *counting[T]) count(ctx context.Context, s *Server, site int64, c *count
 	}
 	close(ready)
 }
+
+// forget drops the answer of a site after a change that must be seen at once.
+func (a *counting[T]) forget(site int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.all, site)
+}

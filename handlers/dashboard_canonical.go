@@ -28,9 +28,16 @@ func (s *Server) canonicalPage(c echo.Context) error {
 	}
 	page.Known = true
 	page.State, _, page.Counting = s.verified(ctx, in.Site)
-	groups, err := s.deps.Canonical.AuditGroups(ctx, in.Site.ID, models.AuditFilter{Limit: auditGroupsShown + 1})
-	if err != nil {
-		return err
+	var groups []models.AuditGroup
+	switch known, counting := s.faults(ctx, in.Site); {
+	case known != nil:
+		groups = *known
+	case counting:
+		page.Grouping = true
+	default: // it failed; the error is to be seen
+		if groups, err = s.deps.Canonical.AuditGroups(ctx, in.Site.ID, models.AuditFilter{Limit: auditGroupsShown + 1}); err != nil {
+			return err
+		}
 	}
 	page.More = len(groups) > auditGroupsShown
 	for _, g := range groups[:min(len(groups), auditGroupsShown)] {

@@ -31,6 +31,7 @@ type reportCache struct {
 	points kept[[]models.RunPoint]
 	// verified are counts of pages by what is known of their canonical URL.
 	verified  counting[models.Verification]
+	faults    counting[[]models.AuditGroup]
 	languages counting[[]models.LanguageCount]
 	entries   keptEntries
 	ages      counting[models.LastmodCounts]

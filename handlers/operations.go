@@ -62,10 +62,12 @@ func (s *Server) guard(scope string) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		c := humaecho.Unwrap(hc)
 		who := principalOf(c.Request().Context())
-		if wait := s.limits.take(who, c.RealIP()); wait > 0 {
+		left := s.limits.take(who, c.RealIP())
+		s.limits.tell(c.Response().Header(), left)
+		if left.wait > 0 {
 			p := newProblem(http.StatusTooManyRequests, "too many requests; wait and come back")
 			p.RequestID = requestID(c.Request().Context())
-			c.Response().Header().Set("Retry-After", seconds(wait))
+			c.Response().Header().Set("Retry-After", seconds(left.wait))
 			writeProblem(c.Response(), p)
 			return
 		}

@@ -60,6 +60,7 @@ func (s *Server) routes() error {
 	s.channelRoutes()
 	s.alertRoutes()
 	s.tokenRoutes()
+	describeLimits(s.api.OpenAPI())
 	if err := s.docsRoutes(api); err != nil {
 		return err
 	}

@@ -138,6 +138,7 @@ type CanonicalScreen struct {
 	State     *models.Verification
 	Counting  bool // the first state is on its way
 	Groups    []AuditGroup
+	Grouping  bool // the first groups are on their way
 	More      bool // groups than shown
 	Incidents []models.Incident
 	Mutes     []models.Mute
