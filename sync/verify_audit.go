@@ -61,7 +61,8 @@ func (j *judging) audit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if old != nil && old.State == row.State {
+		// Seen again is no change: only what became new, fixed or reopened is one.
+		if old != nil && (old.State == row.State || row.State == "open") {
 			row.ChangedAt = old.ChangedAt
 		}
 		j.findings = append(j.findings, row)

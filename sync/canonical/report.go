@@ -153,7 +153,7 @@ func (r *reporter) sitemap() {
 	if c.Soft404 {
 		r.say(FindingSitemapSoft404, nil, "answers %d with the host's page for missing URLs", ev.Status)
 	}
-	if rel := r.established(); rel != nil && rel.Scope != ScopeSelf && rel.Target != "" && !r.isAMP(rel) {
+	if rel := r.established(); rel != nil && rel.Status != StatusInvalid && rel.Scope != ScopeSelf && rel.TargetKey != ev.Key && rel.Target != "" && !r.isAMP(rel) {
 		it := r.declaring()
 		r.say(FindingSitemapNonCanonical, it, "declares %s (%s, %s)", rel.Target, rel.Scope, rel.Status)
 	}
@@ -295,6 +295,8 @@ func (r *reporter) form(it *Item) {
 			if !it.HasHint(HintMissingScheme) {
 				r.say(FindingRelative, it, "%q resolves to %s", it.Raw, it.URL)
 			}
+		case HintUserinfo:
+			r.say(FindingMalformed, it, "carries a user name, which no page's address has")
 		case HintFragment:
 			r.say(FindingFragment, it, "%q", it.Raw)
 		case HintAttrDisqualified:
