@@ -201,11 +201,13 @@ func (s *Server) findingGroups(ctx context.Context, site models.Site) ([]models.
 }
 
 // trend is the number of listed pages over the last runs, oldest first.
-func (s *Server) trend(ctx context.Context, siteID int64) ([]web.Point, error) {
+func (s *Server) trend(ctx context.Context, site models.Site) ([]web.Point, error) {
 	if s.deps.Reports == nil {
 		return nil, nil
 	}
-	runs, err := s.deps.Reports.RunPoints(ctx, siteID, trendRuns)
+	runs, err := s.reports.trends.get(ctx, site.ID, site.CurrentRun, s.deps.Now(), trendKept, func(ctx context.Context) ([]models.RunPoint, error) {
+		return s.deps.Reports.RunPoints(ctx, site.ID, trendRuns)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +233,7 @@ func (s *Server) overviewPage(c echo.Context) error {
 		if row.InSite, groups, err = s.inSite(ctx, site, ""); err != nil {
 			return err
 		}
-		if row.Trend, err = s.trend(ctx, site.ID); err != nil {
+		if row.Trend, err = s.trend(ctx, site); err != nil {
 			return err
 		}
 		for _, g := range groups {

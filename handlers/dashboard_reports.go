@@ -22,13 +22,15 @@ const (
 	trustsShown = 50               // documents
 	countsKept  = 15 * time.Minute // also when newer runs have ended: counting reads every row
 	pointsKept  = 20 * time.Second
-	groupsKept  = time.Minute // of findings, while no newer run has ended
+	trendKept   = 10 * time.Minute // while no newer run has ended: the overview shows one for each site
+	groupsKept  = time.Minute      // of findings, while no newer run has ended
 )
 
 // reportCache keeps what is dear to compute, by site.
 type reportCache struct {
 	groups kept[[]models.FindingGroup]
 	points kept[[]models.RunPoint]
+	trends kept[[]models.RunPoint]
 	// verified are counts of pages by what is known of their canonical URL.
 	verified  counting[models.Verification]
 	faults    counting[[]models.AuditGroup]

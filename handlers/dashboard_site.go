@@ -36,7 +36,7 @@ func (s *Server) sitePage(c echo.Context) error {
 		return err
 	}
 	page.Groups = page.Groups[:min(len(page.Groups), 5)]
-	if page.Trend, err = s.trend(ctx, site.ID); err != nil {
+	if page.Trend, err = s.trend(ctx, site); err != nil {
 		return err
 	}
 	runs, err := s.deps.Runs.Runs(ctx, site.ID, 0, runsSearched/4)

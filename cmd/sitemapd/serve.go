@@ -111,7 +111,7 @@ func (a *app) serve(ctx context.Context, s *store.Store, started func(address st
 	address := "http://" + listener.Addr().String()
 	a.log.Info("listening", "address", address, "database", s.Dialect())
 	// Whoever starts the daemon first gets the one link that lets the administrator in.
-	link, err := server.FirstLink(ctx, orDefault(a.config.PublicURL, address))
+	link, err := server.FirstLink(ctx, orDefault(a.config.PublicURL, openable(listener.Addr())))
 	if err != nil {
 		return fmt.Errorf("make the administrator's link: %w", err)
 	}
