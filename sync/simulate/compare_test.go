@@ -232,6 +232,11 @@ func (x *world) absent(before, now *snapshot, w *walk) error {
 		}
 		rejected := now.cases[url].Stage == models.StageRejected
 		window := now.cases[url].Stage == models.StageLeftWindow
+		if window {
+			if err := x.rolledOn(now.cases[url], now.run); err != nil {
+				return err
+			}
+		}
 		switch {
 		case old.State == models.StateRemoved && p.State == models.StateRemoved:
 		case old.State == models.StateRemoved:

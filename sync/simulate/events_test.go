@@ -49,6 +49,7 @@ var mustHappen = []string{
 	"page: added", "page: changed", "page: pending", "page: held", "page: removed", "page: moved", "page: restored", "page: stale", "page: fresh",
 	"page: moved between files", "ended: removed", "ended: moved", "ended: migrated",
 	"ended: its own 404", "ended: its own 410",
+	"window: article", "window: withdrawn", "window: fault", "page: left-window",
 }
 
 // missing names the events that should have happened and did not.

@@ -172,6 +172,9 @@ func (x *world) pruned() error {
 // converged: after two confirmed runs and an operator who approves, the inventory is the site's.
 func (x *world) converged(now *snapshot) error {
 	truth := x.origin.Inventory()
+	if x.window.kind != 0 {
+		x.window.inventory(truth, x.origin.URL())
+	}
 	for url, lastmod := range truth {
 		p := now.pages[url]
 		if p == nil || p.State != models.StateLive {
@@ -182,7 +185,8 @@ func (x *world) converged(now *snapshot) error {
 		}
 	}
 	for url, p := range now.pages {
-		if _, published := truth[url]; !published && p.State != models.StateRemoved {
+		rolledOn := now.cases[url].Stage == models.StageLeftWindow && p.State == models.StateStale && x.window.find(url) != nil
+		if _, published := truth[url]; !published && p.State != models.StateRemoved && !rolledOn {
 			return fmt.Errorf("%s is not published, and its state is %s (%s)", url, p.State, p.Reason)
 		}
 	}

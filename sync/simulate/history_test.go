@@ -31,6 +31,7 @@ type setup struct {
 	GuardPages  int  `json:"guard_pages,omitempty"`
 	Release     bool `json:"release,omitempty"` // held removals go by themselves after an hour
 	TwoRoots    bool `json:"two_roots,omitempty"`
+	Window      int  `json:"window,omitempty"` // a rolling window beside the other documents, see its kinds
 }
 
 // op is one step. Numbers name their targets by the rest of a division, so that every operation makes sense anywhere.
@@ -84,6 +85,9 @@ var edits = []weight{{"publish", 10}, {"edit", 8}, {"slug", 4}, {"trash", 6}, {"
 
 var others = []weight{{"clock", 8}, {"fault", 14}, {"stale", 4}, {"offset", 2}, {"outcome", 5}, {"heal", 8}, {"hook", 8}, {"approve", 5},
 	{"reject", 3}, {"root", 2}, {"reopen", 1}}
+
+// rolls are what happens to a rolling window; "day" lets it go on.
+var rolls = []weight{{"article", 8}, {"withdraw", 2}, {"day", 4}, {"window-fault", 3}, {"window-heal", 3}}
 
 // dice makes a history's choices. They are even: a generator that prefers small numbers, as those of property tests do so
 // that they shrink well, let half of all runs die at their first statement and none at a late one.
@@ -167,5 +171,22 @@ func made(seed int) history {
 	for range 40 + d.number(6) {
 		h.Steps = append(h.Steps, d.op())
 	}
+	h.rolling()
 	return h
+}
+
+// rolling adds a rolling window to some histories: by dice of its own, so that all else of a seed is what it was.
+func (h *history) rolling() {
+	d := dice{rand.New(rand.NewPCG(uint64(h.Seed), 0x1107))}
+	if h.Setup.Window = []int{0, 0, 0, newsWindow, newestWindow}[d.number(4)]; h.Setup.Window == 0 {
+		return
+	}
+	steps := h.Steps
+	h.Steps = nil
+	for _, step := range steps {
+		if d.oneIn(3) {
+			h.Steps = append(h.Steps, op{Do: d.of(rolls), A: d.number(999), B: d.number(999), C: d.number(9)})
+		}
+		h.Steps = append(h.Steps, step)
+	}
 }

@@ -28,6 +28,7 @@ import (
 type server struct {
 	authority string
 	site      atomic.Pointer[sitetest.Site]
+	window    atomic.Pointer[window]
 }
 
 // certificate is made once; roots holds it.
@@ -89,6 +90,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if want := strings.SplitN(site.URL(), ":", 2)[0]; want != scheme {
 		w.Header().Set("Location", want+"://"+s.authority+r.URL.RequestURI())
 		w.WriteHeader(http.StatusMovedPermanently)
+		return
+	}
+	if v := s.window.Load(); v != nil && v.kind != 0 && v.serves(w, r, site.URL()) {
 		return
 	}
 	site.ServeHTTP(w, r)

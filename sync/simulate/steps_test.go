@@ -52,6 +52,19 @@ func (x *world) step(o op) error {
 	case "root":
 		x.tally.add("operator: new root", 1)
 		return x.reroot()
+	case "article":
+		x.tally.add("window: article", 1)
+		x.window.publish(1 + o.A%3)
+	case "withdraw":
+		x.tally.add("window: withdrawn", 1)
+		x.window.withdraw(o)
+	case "day":
+		x.now = x.now.Add(23 * time.Hour)
+	case "window-fault":
+		x.tally.add("window: fault", 1)
+		x.window.fail(unvalidated(x.faultOf(o.A)), faultTimes(o.C))
+	case "window-heal":
+		x.window.fail(nil, 0)
 	case "reopen":
 		x.tally.add("operator: restart", 1)
 		return x.reopen()
@@ -63,6 +76,7 @@ func (x *world) step(o op) error {
 
 func (x *world) heal() {
 	x.origin.Heal()
+	x.window.fail(nil, 0)
 	x.web.mu.Lock()
 	defer x.web.mu.Unlock()
 	x.web.outcomes = nil

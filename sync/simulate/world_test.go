@@ -89,6 +89,7 @@ type world struct {
 	web    *recorder
 	engine *syncer.Engine
 	site   models.Site
+	window *window
 	now    time.Time
 	away   []uint32 // withdrawn posts that may come back
 	events []sitetest.Event
@@ -139,6 +140,11 @@ func (x *world) begin() error {
 		Categories: s.Categories, Tags: s.Tags, Users: s.Users, PerFile: max(1, s.PerFile), Seed: 7, Gzip: s.Gzip, Conditional: s.Conditional,
 		BlogPage: s.BlogPage, NoPosts404: s.NoPosts404, Gone: s.Gone, Now: func() time.Time { return x.now }})
 	x.server.site.Store(x.origin)
+	x.window = &window{kind: s.Window, now: func() time.Time { return x.now }}
+	if s.Window == newestWindow {
+		x.window.publish(newest + 5)
+	}
+	x.server.window.Store(x.window)
 	if err := x.open(); err != nil {
 		return err
 	}
@@ -157,6 +163,9 @@ func (x *world) roots() []models.Root {
 	roots := []models.Root{{URL: documents[0], Discovery: "direct_URL"}}
 	if x.setup.TwoRoots {
 		roots = append(roots, models.Root{URL: documents[len(documents)-1], Discovery: "robots_txt"})
+	}
+	if x.setup.Window != 0 {
+		roots = append(roots, models.Root{URL: x.origin.URL() + windowPath, Discovery: "robots_txt"})
 	}
 	return roots
 }
