@@ -17,7 +17,7 @@ import (
 // versions of removals that ended at that run or before. Any moment from that run on can still be asked for and is what it
 // was, and so is the change feed behind it; earlier ones are refused with a models.PrunedError from then on. What was
 // declared of a page last is kept even when the page is gone, and so are runs, documents and decided removals. It works in
-// bounded fenced transactions under the host's lease; one that is interrupted is carried on by the next.
+// bounded fenced transactions under the host's lease; one that is interrupted is carried on by the next. A run that failed means the one before it.
 func (s *Store) Prune(ctx context.Context, lease models.Lease, siteID, run int64) (models.Pruned, error) {
 	p := models.Pruned{Run: run}
 	site, err := s.siteRow(ctx, siteID)
@@ -31,6 +31,9 @@ func (s *Store) Prune(ctx context.Context, lease models.Lease, siteID, run int64
 		if err := s.sweep(ctx, lease, siteID); err != nil {
 			return p, fmt.Errorf("prune: sweep: %w", err)
 		}
+	}
+	if run, err = s.lastFinished(ctx, siteID, run); err != nil {
+		return p, fmt.Errorf("prune: %w", err)
 	}
 	known, err := s.horizon(ctx, siteID)
 	if err != nil {
@@ -78,13 +81,28 @@ func (s *Store) Prune(ctx context.Context, lease models.Lease, siteID, run int64
 	return p, nil
 }
 
-// pruneRest forgets versions of removals, findings of whole runs and the marks of who wrote what.
+// lastFinished gives the run whose rows are seen at a run: that one, or the one before it when it failed. What a person
+// ruled while it failed belongs to the one before, and the feed behind the failed one still tells of it.
+func (s *Store) lastFinished(ctx context.Context, siteID, run int64) (int64, error) {
+	var last int64
+	err := s.reads.WithContext(ctx).Raw("SELECT COALESCE(MAX(run), 0) FROM runs WHERE site_id = ? AND run <= ? AND "+finished, siteID, run).Scan(&last).Error
+	if err != nil {
+		return 0, fmt.Errorf("read runs: %w", err)
+	}
+	if last == 0 { // nothing is seen yet
+		return run, nil
+	}
+	return last, nil
+}
+
+// pruneRest forgets versions of removals, findings of whole runs and the marks of who wrote what. What a person had ruled
+// of a page until somebody ruled anew at that very run is kept: the feed behind it tells of the second ruling by the first.
 func (s *Store) pruneRest(ctx context.Context, lease models.Lease, siteID int64, p *models.Pruned) error {
 	for _, x := range []struct {
 		text string
 		n    *int64
 	}{
-		{"DELETE FROM removals WHERE site_id = ? AND valid_to <= ?", &p.Removals},
+		{"DELETE FROM removals WHERE site_id = ? AND valid_to < ? + (ruling = 0)", &p.Removals},
 		{"DELETE FROM findings WHERE site_id = ? AND document = 0 AND from_run < ?", &p.Findings},
 		{"DELETE FROM touched WHERE site_id = ? AND run <= ?", nil},
 		{"DELETE FROM published_posts WHERE site_id = ? AND to_run <= ?", nil},

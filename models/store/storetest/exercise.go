@@ -61,6 +61,8 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Diffs_CompareTwoMoments", diffs},
 		{"Diffs_AreReadBitByBit", largeDiff},
 		{"Diffs_TellOfMovesThereAndBack", diffsOfMoves},
+		{"Pruning_KeepsWhatRulingsTell", prunedRulings(6)},
+		{"Pruning_UpToAFailedRunKeepsWhatRulingsTell", prunedRulings(7)},
 		{"Histories_EqualTheModel", histories},
 		{"URLs_AreBytes", identity},
 		{"Times_ComeBackAsTheyWere", times},
