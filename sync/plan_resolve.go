@@ -35,6 +35,7 @@ type edit struct {
 
 // resolution is what follows from seeing all documents of a site together.
 type resolution struct {
+	targeted bool // documents were left out on purpose
 	edits    map[int32]*edit
 	resolved []place      // places that left but whose page is listed elsewhere: no removal
 	found    []models.Key // pages with an undecided removal that are listed elsewhere
@@ -97,7 +98,9 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 			present = append(present, row)
 		}
 	}
-	if len(present) == 0 {
+	// A listing that a targeted run did not read says nothing of a page that its own document lists no more: it may be as old as
+	// the document's last reading. The run that reads it decides.
+	if len(present) == 0 || r.targeted && len(absent) > 0 && !slices.ContainsFunc(present, func(row models.Listing) bool { return how[row.Document] == readNow }) {
 		return
 	}
 	first, old := rows[0].FirstRun, false

@@ -137,6 +137,7 @@ func TestResolve(t *testing.T) {
 		left      []place
 		undecided []place
 		how       map[int32]standing
+		targeted  bool
 		began     map[models.Key]int64
 		want      want
 	}{
@@ -180,6 +181,12 @@ func TestResolve(t *testing.T) {
 		{name: "what a partly read document changed stays declared by it",
 			rows: []models.Listing{row("a", 1, 5, 1, declaration, "x"), row("a", 2, 3, 1, duplicate, "y")},
 			how:  map[int32]standing{1: notRead}, want: want{}},
+		{name: "a duplicate in a document that was not read is no word of a page that its own document drops",
+			rows: []models.Listing{row("a", 1, 3, 1, declaration, "y"), row("a", 2, 1, 1, duplicate, "x")}, left: []place{{key("a"), 1}},
+			how: map[int32]standing{2: readOnce}, targeted: true},
+		{name: "a duplicate in a document that was not read brings no missed page back",
+			rows: []models.Listing{row("a", 1, 3, 1, declaration, ""), row("a", 2, 1, 1, duplicate, "")}, undecided: []place{{key("a"), 1}},
+			how: map[int32]standing{2: readOnce}, targeted: true},
 		{name: "a missed page that appears elsewhere is found",
 			rows: []models.Listing{row("a", 1, 1, 1, declaration, ""), row("a", 2, 5, 5, declaration, "")}, undecided: []place{{key("a"), 1}},
 			want: want{Closed: map[int32][]string{1: {"a"}}, Reroled: map[int32][]string{2: {"a:0:1"}}, Resolved: []string{"a"}, Found: []string{"a"}, Known: 1, Moved: 1}},
@@ -193,7 +200,7 @@ func TestResolve(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var r resolution
+			r := resolution{targeted: tt.targeted}
 			r.resolve(tt.rows, run, func(p place) (bool, bool) {
 				if slices.Contains(tt.undecided, p) {
 					return true, true

@@ -37,7 +37,8 @@ type run struct {
 	vouched   map[models.Key]string             // pages that are said to be gone, and by whom
 	told      map[models.Key]models.Expectation // what hooks say moved, by the address that it had
 	plugin    pluginReading
-	target    map[int32]bool // documents that a targeted run reads beside the roots; nil for a full run
+	target    map[int32]bool         // documents that a targeted run reads beside the roots; nil for a full run
+	listed    map[models.Key][]int32 // documents that listed each named page before the run
 	benches   sync.Pool
 	slots     chan struct{} // one for each document being parsed and staged
 
@@ -97,6 +98,9 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 			if s, err = r.confirm(ctx, s); err != nil {
 				return err
 			}
+		}
+		if s, err = r.widen(ctx, s); err != nil {
+			return err
 		}
 		s, err = r.reread(ctx, s)
 		return err
@@ -195,6 +199,7 @@ func (r *run) aimAt(ctx context.Context, triggers []models.Trigger) error {
 	for _, row := range rows {
 		listed[row.Key] = append(listed[row.Key], row.Document)
 	}
+	r.listed = listed
 	r.target = r.aim(triggers, listed)
 	r.record.Targeted = r.target != nil
 	return nil

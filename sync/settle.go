@@ -43,6 +43,7 @@ func (s *settlement) doubtful() bool { return len(s.missing) > 0 || len(s.lost) 
 // meet brings together what left and what appeared. It stages the end of documents that are gone, nothing else.
 func (r *run) meet(ctx context.Context) (*settlement, error) {
 	s := &settlement{lost: map[models.Key]bool{}, back: map[models.Key]bool{}, began: map[models.Key]int64{}}
+	s.targeted = r.target != nil
 	if err := r.unlisted(ctx); err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/sitemapd/sitemapd/models"
 )
 
-// A targeted run answers a hook with a handful of requests: the roots, the document that lists the named page, and the
-// one where it will appear. It states only what it saw; full runs remain the truth.
+// A targeted run answers a hook with a handful of requests: the roots, the document that lists the named page, and those
+// where it may appear. It states only what it saw; full runs remain the truth.
 
 const (
 	targetPages     = 20 // more named pages than this are a full run's work
@@ -45,6 +45,12 @@ func (r *run) aim(triggers []models.Trigger, listed map[models.Key][]int32) map[
 		for _, key := range []models.Key{e.Key, e.PreviousKey} {
 			for _, number := range listed[key] {
 				target[number] = true
+				if r.vouched[key] == "" {
+					continue
+				}
+				for _, d := range r.around(r.byNumber(number)) {
+					target[d.Number] = true
+				}
 			}
 		}
 		if e.Kind == models.ExpectGone {
@@ -72,6 +78,9 @@ func (r *run) unlistedNamed(ctx context.Context) error {
 		if !r.target[d.Number] || d.visited || d.Verdict == models.VerdictGone {
 			continue
 		}
+		if err := r.undo(ctx, d); err != nil { // an earlier walk of this run found the same, or the document
+			return fmt.Errorf("document %s: %w", d.URL, err)
+		}
 		rows, err := r.o.Store.Rows(ctx, r.site.ID, d.Number, sortKeys(keys))
 		if err != nil {
 			return fmt.Errorf("read named pages of document %d: %w", d.Number, err)
@@ -97,6 +106,7 @@ func (r *run) unlistedNamed(ctx context.Context) error {
 			continue
 		}
 		r.traceEnded(closing)
+		d.staged = true // for a wider walk to undo
 		if err := r.o.Store.StageDocument(ctx, r.lease, r.site.ID, r.record.ID, d.Number, sortKeys(closing), nil); err != nil {
 			return fmt.Errorf("close duplicates of document %d: %w", d.Number, err)
 		}
@@ -130,13 +140,7 @@ func postTypes(triggers []models.Trigger, e *models.Expectation) string {
 // ends gives the first and last document of each series that may list pages of a type: WordPress core appends by ID,
 // plugins sort by date, so a page appears at one of the two ends. Without a match by name all series count.
 func (r *run) ends(postType string) []*document {
-	series := map[string][]*document{}
-	for _, d := range r.documents {
-		if d.Type == "urlset" && d.Verdict != models.VerdictGone {
-			name, _ := seriesOf(d.URL)
-			series[name] = append(series[name], d)
-		}
-	}
+	series := r.series()
 	names := make([]string, 0, len(series))
 	for name := range series {
 		names = append(names, name)
@@ -148,15 +152,29 @@ func (r *run) ends(postType string) []*document {
 	var out []*document
 	for _, name := range names {
 		s := series[name]
-		slices.SortFunc(s, func(a, b *document) int {
-			_, x := seriesOf(a.URL)
-			_, y := seriesOf(b.URL)
-			return x - y
-		})
 		out = append(out, s[0])
 		if len(s) > 1 {
 			out = append(out, s[len(s)-1])
 		}
+	}
+	return out
+}
+
+// series gives the documents that list pages, by the name that numbered files have in common, in the order of their numbers.
+func (r *run) series() map[string][]*document {
+	out := map[string][]*document{}
+	for _, d := range r.documents {
+		if d.Type == "urlset" && d.Verdict != models.VerdictGone {
+			name, _ := seriesOf(d.URL)
+			out[name] = append(out[name], d)
+		}
+	}
+	for _, files := range out {
+		slices.SortFunc(files, func(a, b *document) int {
+			_, x := seriesOf(a.URL)
+			_, y := seriesOf(b.URL)
+			return x - y
+		})
 	}
 	return out
 }

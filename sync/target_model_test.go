@@ -145,14 +145,20 @@ func (n *newsroom) truthful(r models.Run) {
 // targeted runs removed by mistake would show as a page that comes back.
 func TestTargeted_RunsStateNothingUntrue(t *testing.T) {
 	t.Parallel()
-	seeds, rounds := uint64(24), 25
+	seeds, rounds := uint64(40), 25
 	if testing.Short() {
 		seeds = 4
 	}
 	if n, err := strconv.ParseUint(os.Getenv("SITEMAPD_TEST_SEEDS"), 10, 64); err == nil { // for a longer search by hand
 		seeds = n
 	}
+	all := []uint64{107, 108} // a listing of an unread document told as a change; a page removed that had shifted, its return untold
 	for seed := range seeds {
+		if !slices.Contains(all, seed) {
+			all = append(all, seed)
+		}
+	}
+	for _, seed := range all {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			n := &newsroom{rng: rand.New(rand.NewPCG(seed, 7))}
