@@ -237,7 +237,7 @@ func (s *Server) auditRoutes() {
 	register(s, ScopeRead, huma.Operation{
 		OperationID: "group-audit", Method: "GET", Path: "/sites/{site}/audit-groups", Tags: []string{"canonical"}, Errors: []int{404, 422, 501},
 		Summary:     "The same counted by code and path template: faults are mended in templates",
-		Description: "Without a filter the counts may be a minute old; they are counted anew in the background.",
+		Description: "Without a filter these are the last counts; those older than a minute are made anew in the background.",
 	}, func(ctx context.Context, in *struct {
 		SiteInput
 		AuditInput
