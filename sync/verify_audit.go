@@ -239,6 +239,11 @@ func headOf(h *models.CanonicalHead) canonical.Head {
 
 // Audit streams findings on pages as reports show them, by code and page.
 func (v *Verifier) Audit(ctx context.Context, site int64, f models.AuditFilter, fn func(*models.Audited) error) error {
+	for _, code := range f.Codes {
+		if _, ok := canonical.FindingKindOf(code); !ok {
+			return models.Invalid("query.code", "docs/canonical-findings.md lists them", "%q is no finding", code)
+		}
+	}
 	return v.o.Store.PageFindings(ctx, site, f, func(p *models.PageFinding) error {
 		var found canonical.Finding
 		if err := json.Unmarshal(p.Body, &found); err != nil {

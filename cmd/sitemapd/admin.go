@@ -170,6 +170,7 @@ func (a *app) findingsCommand() *cobra.Command {
 	}
 	cmd.Flags().Int64Var(&filter.Run, "run", 0, "as they stood at this run")
 	cmd.Flags().StringVar(&filter.Severity, "severity", "", "error, warning or info")
+	oneOf(cmd.Flags(), "severity", severities...)
 	cmd.Flags().StringVar(&filter.Code, "code", "", "one code (docs/findings.md)")
 	cmd.Flags().IntVar(&filter.Limit, "limit", 0, "at most this many; 0: all")
 	return cmd

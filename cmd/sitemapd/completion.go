@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sitemapd/sitemapd/config"
 	"github.com/sitemapd/sitemapd/models/store"
@@ -39,6 +40,11 @@ func (a *app) complete(cmd *cobra.Command) {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if words := f.Annotations[wordsOf]; words != nil {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
 	for flag, words := range map[string][]string{"output": {"table", "json", "ndjson", "csv"}, "confirm": {"now", "later"},
 		"state": {"live", "stale", "pending", "held", "removed", "foreign", "all"}, "format": {"csv", "ndjson", "xlsx", "parquet", "sitemap"},
 		"log-level": {"debug", "info", "warn", "error"}, "scope": {"read", "run", "write", "admin"}} {

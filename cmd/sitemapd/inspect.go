@@ -123,6 +123,7 @@ for ever. Without either the whole feed is given.`,
 	f.Int64Var(&filter.Run, "run", 0, "one run's number")
 	f.StringVar(&filter.After, "after", "", "cursor of the last change already seen")
 	f.StringSliceVar(&filter.Kinds, "kind", nil, "added, changed, moved, removed, restored, pending, held, stale or fresh")
+	oneOf(f, "kind", "added", "changed", "moved", "removed", "restored", "pending", "held", "stale", "fresh")
 	f.BoolVar(&filter.Shifts, "shifts", false, "also pages that only moved to another document, and lastmods that a time zone shifted")
 	f.IntVar(&filter.Limit, "limit", 0, "at most this many, 0 for all")
 	cmd.MarkFlagsMutuallyExclusive("run", "after")

@@ -48,6 +48,7 @@ feed tells it. Without --to the later moment is now.`,
 	f.StringVar(&from, "from", "", "the earlier moment: a run's number or a time (2026-11-30 or RFC 3339)")
 	f.StringVar(&to, "to", "", "the later moment; empty: now")
 	f.StringSliceVar(&filter.Kinds, "kind", nil, "added, changed, moved, removed, pending, held, stale or fresh")
+	oneOf(f, "kind", "added", "changed", "moved", "removed", "pending", "held", "stale", "fresh")
 	f.BoolVar(&filter.Shifts, "shifts", false, "also pages that another document lists now, with the same content")
 	f.IntVar(&filter.Limit, "limit", 0, "at most this many, 0 for all")
 	return cmd

@@ -134,6 +134,9 @@ func wrapUsage(cmd *cobra.Command) {
 			return nil
 		}
 	}
+	if cmd.PreRunE == nil {
+		cmd.PreRunE = checkFlags
+	}
 	for _, sub := range cmd.Commands() {
 		wrapUsage(sub)
 	}

@@ -115,8 +115,11 @@ func (a *app) verify(ctx context.Context, s *store.Store, req syncer.VerifyReque
 	if err != nil {
 		return err
 	}
-	n := 0
+	n, silent := 0, ""
 	req.Looked = func(url string, reading canonical.Reading) {
+		if why := saysNothing[reading]; why != "" && silent == "" {
+			silent = url + ": " + why
+		}
 		if n++; terminal(a.errOut) {
 			fmt.Fprintf(a.errOut, "\r\x1b[K%d pages; %s: %s", n, plain(url), reading)
 		}
@@ -124,9 +127,6 @@ func (a *app) verify(ctx context.Context, s *store.Store, req syncer.VerifyReque
 	result, failure := v.Verify(ctx, req)
 	if terminal(a.errOut) {
 		fmt.Fprint(a.errOut, "\r\x1b[K")
-	}
-	if len(result.Foreign) > 0 {
-		return usage("%s: not a page of this site", strings.Join(result.Foreign, " "))
 	}
 	if errors.Is(failure, models.ErrBusy) {
 		return &models.HintedError{Err: failure, Hint: "a daemon or another command is at this host; try again when it is done"}
@@ -140,12 +140,28 @@ func (a *app) verify(ctx context.Context, s *store.Store, req syncer.VerifyReque
 	switch {
 	case failure != nil || err != nil:
 		return errors.Join(failure, err)
-	case len(result.Keys) > 0 && result.Unread == len(result.Keys):
-		return &exitError{code: exitUnavailable}
+	case len(result.Foreign) > 0:
+		return usage("%s: not a page of this site", strings.Join(result.Foreign, " "))
 	case result.Unread > 0:
-		return &exitError{code: exitPartial}
+		code := exitPartial
+		if result.Unread == len(result.Keys) {
+			code = exitUnavailable
+		}
+		return &exitError{code, fmt.Errorf("%d of %d pages gave no answer that says anything of them; the first is %s", result.Unread, len(result.Keys), silent)}
 	}
 	return nil
+}
+
+// saysNothing tells of looks that say nothing of a page what was the matter.
+var saysNothing = map[canonical.Reading]string{
+	canonical.ReadingUnverified:  "its address is not a public one (--allow-private names those that may be asked), or its redirects do not end",
+	canonical.ReadingUnreachable: "no connection, or no answer in time",
+	canonical.ReadingTempFail:    "the server answers with an error",
+	canonical.ReadingMaintenance: "the site is in maintenance",
+	canonical.ReadingChallenge:   "a wall against robots answers",
+	canonical.ReadingTruncated:   "the answer ended early",
+	canonical.ReadingEmpty:       "the answer is empty",
+	canonical.ReadingUndecodable: "the answer cannot be decoded",
 }
 
 func (a *app) canonicalPrinter() *printer {
@@ -214,6 +230,9 @@ func (a *app) canonicalCommand() *cobra.Command {
 	flags.StringVar(&f.Sitemap, "sitemap-loc", "", "listed as this loc")
 	flags.BoolVar(&f.Unlisted, "all", false, "also pages that no sitemap lists: targets, and those that left")
 	flags.IntVar(&f.Limit, "limit", 0, "stop after this many lines, 0 for all")
+	oneOf(flags, "method", "html_link_element", "http_link_header", "structured_system_configuration", "inferred_from_consistent_signals")
+	oneOf(flags, "status", "unknown", "declared", "validated", "conflicting", "stale", "superseded", "invalid")
+	oneOf(flags, "resolution", "self", "none", "chain", "loop", "into_loop", "conflict", "too_long")
 	return cmd
 }
 
@@ -259,6 +278,8 @@ that many pages shared.`,
 	f.IntVar(&r.filter.Limit, "limit", 0, "at most this many, 0 for all")
 	f.IntVar(&r.forDays, "days", 30, "mute for so many days; 0 for ever")
 	f.StringVar(&r.note, "note", "", "why something is muted")
+	oneOf(f, "severity", severities...)
+	oneOf(f, "state", "new", "open", "reopened", "fixed", "all")
 	return cmd
 }
 
