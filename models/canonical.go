@@ -206,7 +206,8 @@ type Dossier struct {
 type Look struct {
 	Watch         CanonicalWatch // with the Revision that was read; zero fields are written as they are
 	Head          *CanonicalHead
-	EdgeMoved     bool // the edge changed, or what dependents rest on: they are to be judged anew
+	EdgeMoved     bool  // the edge changed, or what dependents rest on: they are to be judged anew
+	Stirred       []Key // targets whose dependents are to be judged anew, although nothing of the targets changed
 	Opened        []CanonicalRelationship
 	Changed       []CanonicalRelationship // of judgement
 	Seen          []CanonicalRelationship // observed again, and nothing else

@@ -23,6 +23,7 @@ type verifyStorage interface {
 	graphAuditStorage
 	systemStorage
 	CountDependents(ctx context.Context, site int64, target models.Key, most int) (int, error)
+	CountDeclarers(ctx context.Context, site int64, target models.Key, most int) (int, error)
 	News(ctx context.Context, site int64, n int) (map[models.Key]int64, error)
 	AnswerNews(ctx context.Context, site int64, done map[models.Key]int64) error
 	Dossiers(ctx context.Context, site int64, keys []models.Key) (map[models.Key]*models.Dossier, error)

@@ -19,9 +19,6 @@ type auditStorage interface {
 	GroupFindings(ctx context.Context, site int64, f models.AuditFilter) ([]models.AuditGroup, error)
 }
 
-// mostDependents is how many pages of one target are counted.
-const mostDependents = 100_000
-
 // audit says what is wrong with the page now and follows it over time. Only pages that the site lists, or listed, are
 // reported on.
 func (j *judging) audit(ctx context.Context) error {
@@ -121,9 +118,11 @@ func (j *judging) reported(ctx context.Context) (canonical.Case, error) {
 	if target != (models.Key{}) {
 		listed := watches[target].Listed
 		c.TargetListed = &listed
-		if c.Dependents, err = j.o.Store.CountDependents(ctx, j.site.ID, target, mostDependents); err != nil {
+		others, err := j.others(ctx, target)
+		if err != nil {
 			return c, err
 		}
+		c.Dependents = others + 1
 	}
 	return c, j.alternates(ctx, &c)
 }

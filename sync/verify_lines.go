@@ -183,6 +183,7 @@ func past(ev *canonical.Evidence, verdict *canonical.Verdict, s *subject) {
 		return
 	}
 	switch r := &verdict.Relationships[0]; {
+	case verdict.Conflict == nil && r.TargetKey.IsZero(): // empty or malformed: it leads nowhere
 	case verdict.Conflict != nil:
 		verdict.Head.Resolution = canonical.ResolutionConflict
 	case r.Reason == canonical.ReasonLoop:

@@ -25,11 +25,13 @@ type visit struct {
 	generators map[string]string // of documents by URL
 	sweep      *sweep
 	requests   int
-	yieldFrom  time.Time // from then on runs that become due get the host; by our own clock
+	declarers  map[models.Key]int // how many pages declare a target, as far as it was counted
+	yieldFrom  time.Time          // from then on runs that become due get the host; by our own clock
 }
 
 func (v *Verifier) visit(ctx context.Context, site models.Site, lease models.Lease) (*visit, error) {
-	x := &visit{Verifier: v, site: site, lease: lease, home: canonical.KeyOf(site.Home), hosts: hostNames(site), generators: map[string]string{}}
+	x := &visit{Verifier: v, site: site, lease: lease, home: canonical.KeyOf(site.Home), hosts: hostNames(site), generators: map[string]string{},
+		declarers: map[models.Key]int{}}
 	documents, err := v.o.Store.DocumentsAt(ctx, site.ID, models.AsOf{})
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)
@@ -218,7 +220,7 @@ func (v *visit) known(ctx context.Context, key models.Key, url string) (*subject
 // put judges one look and writes what came of it; then everybody whom that concerns is judged anew.
 func (v *visit) put(ctx context.Context, s *subject, l listing, ev *canonical.Evidence, a *pageAnswer) error {
 	j := judging{visit: v, s: s, l: l, ev: ev, a: a, at: a.ended, before: s.record}
-	for _, step := range []func(context.Context) error{j.judge, j.settle, j.audit} {
+	for _, step := range []func(context.Context) error{j.judge, j.settle, j.crossed, j.audit} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -228,6 +230,9 @@ func (v *visit) put(ctx context.Context, s *subject, l listing, ev *canonical.Ev
 		return err
 	}
 	err = v.o.Store.SaveLook(ctx, v.lease, v.site.ID, look)
+	if j.recount {
+		clear(v.declarers)
+	}
 	if errors.Is(err, models.ErrConflict) {
 		v.o.Logger.Info("a page was written by somebody else meanwhile; it is looked at again", "url", s.watch.URL)
 		return nil
@@ -241,7 +246,7 @@ func (v *visit) put(ctx context.Context, s *subject, l listing, ev *canonical.Ev
 	if err := v.planTargets(ctx, &j); err != nil {
 		return err
 	}
-	if look.EdgeMoved {
+	if look.EdgeMoved || len(look.Stirred) > 0 {
 		if _, err := NewEdges(ctx, v.o.Store, v.site.ID).Drain(); err != nil {
 			return err
 		}
@@ -262,8 +267,10 @@ type judging struct {
 	verdict  canonical.Verdict
 	step     canonical.Step
 	head     models.CanonicalHead
-	moved    bool // the edge
-	informed bool // the look told something of the page itself
+	moved    bool         // the edge
+	stirred  []models.Key // targets over the limit of declarers, or back, by this look
+	recount  bool         // this look declares another target than the one before
+	informed bool         // the look told something of the page itself
 	shown    *canonical.Evidence
 	memory   memory
 	touched  *bool // whether the text changed

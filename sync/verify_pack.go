@@ -14,7 +14,7 @@ import (
 // pack makes the rows.
 func (j *judging) pack() (*models.Look, error) {
 	s := j.s
-	look := &models.Look{Watch: s.watch, Head: &j.head, EdgeMoved: j.moved, Findings: j.findings}
+	look := &models.Look{Watch: s.watch, Head: &j.head, EdgeMoved: j.moved, Stirred: j.stirred, Findings: j.findings}
 	w := &look.Watch
 	w.LastLook, w.Reading, w.Status, w.Listed = j.at, string(j.ev.Reading), j.ev.Status, j.l.listed
 	if j.informed {

@@ -64,6 +64,18 @@ func (s *Store) CountDependents(ctx context.Context, site int64, target models.K
 	return n, nil
 }
 
+// CountDeclarers counts the URLs that declare target and whose edge leads there, up to most: one that only redirects or
+// refreshes to it declares nothing.
+func (s *Store) CountDeclarers(ctx context.Context, site int64, target models.Key, most int) (int, error) {
+	var n int
+	err := s.reads.WithContext(ctx).Raw("SELECT COUNT(*) FROM (SELECT 1 FROM canonical_heads WHERE site_id = ? AND edge_key = ? AND target_key = ? LIMIT ?) x",
+		site, target[:], target[:], most).Scan(&n).Error
+	if err != nil {
+		return 0, fmt.Errorf("count declarers: %w", err)
+	}
+	return n, nil
+}
+
 // EdgeStates gives where URLs lead, as far as it is on record.
 func (s *Store) EdgeStates(ctx context.Context, site int64, keys []models.Key) (map[models.Key]models.EdgeState, error) {
 	out := make(map[models.Key]models.EdgeState, len(keys))

@@ -28,6 +28,11 @@ func (s *Store) SaveLook(ctx context.Context, lease models.Lease, site int64, lo
 				return err
 			}
 		}
+		for _, target := range look.Stirred {
+			if err := s.pushDirty(tx, site, []models.DirtyEdge{{Key: target}}); err != nil {
+				return err
+			}
+		}
 		if err := saveRelationships(tx, site, look); err != nil {
 			return err
 		}

@@ -369,6 +369,10 @@ func (r *reporter) conflict(k *Conflict) {
 	}
 }
 
+// MostDeclarers is how many pages of a site may declare one target before canonical-many-to-one is told of them: 5, or
+// 1 % of the listed pages.
+func MostDeclarers(sitePages int) int { return max(5, sitePages/100) }
+
 // target reports on the state of what is declared.
 func (r *reporter) target() {
 	c, rel := r.c, r.established()
@@ -408,7 +412,7 @@ func (r *reporter) target() {
 	if c.TargetListed != nil && !*c.TargetListed && c.Listing.Listed && rel.Scope != ScopeSelf && rel.Scope != ScopeCrossDomain {
 		r.say(FindingTargetUnlisted, it, "%s is in no sitemap", rel.Target)
 	}
-	if rel.Scope != ScopeSelf && (c.Dependents > 5 && c.SitePages == 0 || c.Dependents > max(5, c.SitePages/100)) {
+	if rel.Scope != ScopeSelf && c.Dependents > MostDeclarers(c.SitePages) {
 		r.say(FindingManyToOne, it, "%d pages declare %s", c.Dependents, rel.Target)
 	}
 	if c.Evidence.HasRemark(HintNoindex) {
