@@ -99,8 +99,9 @@ func (r *resolution) page(rows []models.Listing, run int64, gone func(place) (bo
 		}
 	}
 	// A listing that a targeted run did not read says nothing of a page that its own document lists no more: it may be as old as
-	// the document's last reading. The run that reads it decides.
-	if len(present) == 0 || r.targeted && len(absent) > 0 && !slices.ContainsFunc(present, func(row models.Listing) bool { return how[row.Document] == readNow }) {
+	// the document's last reading. The run that reads it decides. What this run wrote it has read, if of half a document.
+	seen := func(row models.Listing) bool { return how[row.Document] == readNow || row.FromRun == run }
+	if len(present) == 0 || r.targeted && len(absent) > 0 && !slices.ContainsFunc(present, seen) {
 		return
 	}
 	first, old := rows[0].FirstRun, false
