@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A daemon that is killed while a request is under way sends that event again, with its id, and everything behind it in
@@ -21,6 +22,7 @@ func TestKill_NothingIsLostAndOrderHolds(t *testing.T) {
 		kills := map[int64]bool{2: true, 4: true, 5: true} // runs whose first delivery ends with the daemon's death
 		var mu sync.Mutex
 		var taken []int64
+		took := make(chan struct{}, 1000)
 		hang := make(chan request)
 		rc := newReceiver(t, func(w http.ResponseWriter, r *http.Request, got request) {
 			mu.Lock()
@@ -35,6 +37,7 @@ func TestKill_NothingIsLostAndOrderHolds(t *testing.T) {
 			mu.Lock()
 			taken = append(taken, got.run)
 			mu.Unlock()
+			took <- struct{}{}
 		})
 		p.subscribe(rc, "run.finished")
 		pages := []string{"a"}
@@ -51,15 +54,18 @@ func TestKill_NothingIsLostAndOrderHolds(t *testing.T) {
 			d.end(syscall.SIGKILL)
 			d = p.serve()
 		}
-		var ids []string
-		for seen := 0; seen < 6; {
-			r := rc.next()
-			ids = append(ids, r.id)
-			mu.Lock()
-			seen = len(taken)
-			mu.Unlock()
+		for range 6 {
+			select {
+			case <-took:
+			case <-time.After(patience):
+				t.Fatal("not every run was delivered")
+			}
 		}
 		d.end(syscall.SIGTERM)
+		var ids []string
+		for len(rc.got) > 0 { // each is there before it is taken
+			ids = append(ids, rc.next().id)
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		if want := []int64{1, 2, 3, 4, 5, 6}; !slices.Equal(taken, want) {
