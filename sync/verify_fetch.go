@@ -283,15 +283,20 @@ func (v *visit) borrow(ctx context.Context, at string) (release func(), err erro
 type softProbe struct {
 	models.HostProbe
 	sketch sketch.Sketch
+	shell  *bool // the home page looks the same, so the answer tells nothing; nil until somebody asked
 }
 
 const probeEvery = 7 * 24 * time.Hour
 
-// softNotFound says whether a page is the one that its host gives for missing ones.
+// softNotFound says whether a page is the one that its host gives for missing ones, under whatever status. A home page
+// is none, and where it looks like the missing one all pages do: their text is made by scripts.
 func (v *visit) softNotFound(ctx context.Context, at string, page sketch.Sketch) (bool, error) {
 	u, err := url.Parse(at)
 	if err != nil {
 		return false, nil //nolint:nilerr // what cannot be parsed was not read either
+	}
+	if u.RawQuery == "" && (u.Path == "" || u.Path == "/") {
+		return false, nil
 	}
 	host := HostKey(at)
 	v.mu.Lock()
@@ -305,7 +310,35 @@ func (v *visit) softNotFound(ctx context.Context, at string, page sketch.Sketch)
 		v.probes[host] = p
 		v.mu.Unlock()
 	}
-	return p.Status == 200 && sketch.SoftNotFound(page, p.sketch), nil
+	if !sketch.SoftNotFound(page, p.sketch) {
+		return false, nil
+	}
+	if p.Status == 200 {
+		return true, nil
+	}
+	shell, err := v.shell(ctx, p, u)
+	return err == nil && !shell, err
+}
+
+// shell says whether the home page looks like the body of the host's 404 too. It is asked for only where a page does,
+// once a visit; a home page that cannot be read clears nobody of the doubt.
+func (v *visit) shell(ctx context.Context, p *softProbe, u *url.URL) (bool, error) {
+	v.mu.Lock()
+	known := p.shell
+	v.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	home := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}
+	a, err := v.look(ctx, &subject{watch: models.CanonicalWatch{URL: home.String()}})
+	if err != nil && !errors.Is(err, errBusyHost) {
+		return true, err
+	}
+	shell := err != nil || a.response.Status != 200 || a.response.Failure != "" || sketch.SoftNotFound(a.sketch, p.sketch)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p.shell = &shell
+	return shell, nil
 }
 
 // probe asks for a random address, once a week and host.
@@ -324,7 +357,11 @@ func (v *visit) probe(ctx context.Context, host models.Key, u *url.URL) (*softPr
 			return nil, err
 		}
 		p.HostProbe = models.HostProbe{At: v.now(), Status: a.response.Status}
-		if p.Status == 200 && len(a.response.Hops) == 0 {
+		missed := p.Status == 404 || p.Status == 410
+		if missed { // its body is what a page shows that answers 200 in error
+			a.sketch = sketch.OfHTML(a.response.Body)
+		}
+		if (p.Status == 200 || missed) && len(a.response.Hops) == 0 {
 			if p.Sketch, err = a.sketch.MarshalBinary(); err != nil {
 				return nil, err
 			}
