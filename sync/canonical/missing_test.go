@@ -48,3 +48,32 @@ func TestReport_SaysOnceWhatIsMissing(t *testing.T) {
 		}
 	}
 }
+
+// TestReport_RefreshIsRedirect: an immediate refresh to another URL is a redirect of the listed page (S03) and lacks no
+// declaration; one with a delay, to the page itself or without a URL is none.
+func TestReport_RefreshIsRedirect(t *testing.T) {
+	t.Parallel()
+	meta := func(content string) canonical.Response {
+		return answer(200, "", func(r *canonical.Response) {
+			r.Body = []byte(strings.Replace(string(r.Body), "</head>", `<meta http-equiv="refresh" content="`+content+`"></head>`, 1))
+		})
+	}
+	for _, c := range []struct {
+		name, code string
+		r          canonical.Response
+	}{
+		{"meta", canonical.FindingSitemapRedirect, meta("0; url=/c4/")},
+		{"header", canonical.FindingSitemapRedirect, answer(200, "", withHeader("Refresh", "0; url=/c4/"))},
+		{"delayed", canonical.FindingMissing, meta("5; url=/c4/")},
+		{"no url", canonical.FindingMissing, meta("0")},
+		{"itself", canonical.FindingMissing, meta("0; url=" + source)},
+	} {
+		v := judged(c.r, nil, canonical.GraphState{})
+		v.Listing.Listed = true
+		for _, code := range []string{canonical.FindingSitemapRedirect, canonical.FindingMissing} {
+			if got := codesOf(v); slices.Contains(got, code) != (code == c.code) {
+				t.Errorf("%s: findings %v, want %s", c.name, got, c.code)
+			}
+		}
+	}
+}

@@ -147,6 +147,9 @@ func (r *reporter) sitemap() {
 			}
 		}
 	}
+	if to := refreshes(ev); ev.Reading == ReadingRead && len(to) > 0 {
+		r.say(FindingSitemapRedirect, &to[0], "redirects by an immediate refresh to %s", to[0].URL)
+	}
 	if ev.Robots.NoIndex && ev.Reading.Clean() {
 		r.say(FindingSitemapNoindex, nil, "noindex in %s", strings.Join(ev.Robots.NoIndexFrom, " and "))
 	}
@@ -213,66 +216,6 @@ func (r *reporter) declaring() *Item {
 		return &d[0]
 	}
 	return nil
-}
-
-// declaration reports on how the canonical URL is declared.
-func (r *reporter) declaration() {
-	c, ev := r.c, &r.c.Evidence
-	var outside *Item
-	tried := false // something stands there for a declaration, and a finding says why it is none
-	for i := range ev.Items {
-		it := &ev.Items[i]
-		switch {
-		case it.Kind == KindLookalike && it.HasHint(HintHeaderMalformed):
-			tried = true
-			r.say(FindingMalformed, it, "Link header cannot be read: %s", it.Raw)
-		case it.Kind == KindLookalike:
-			tried = true
-			r.say(FindingLookalike, it, "no canonical declaration: %s", it.Source)
-		case !it.Declares():
-		case it.Reason == ReasonInBody:
-			outside, tried = it, true
-		case it.Reason == ReasonInNoscript || it.Reason == ReasonInTemplate || it.Reason == ReasonInSVG:
-			tried = true
-			r.say(FindingInert, it, "stands in %s", it.Place)
-		case it.Reason == ReasonDuplicate:
-			r.say(FindingDuplicate, it, "declared %d times", it.Ordinal)
-		case it.Reason == ReasonEmptyTarget || it.Reason == ReasonMalformed || it.Reason == ReasonBadScheme || it.Reason == ReasonNoHref:
-			tried = true
-			r.say(FindingMalformed, it, "%s: %q", strings.ReplaceAll(string(it.Reason), "_", " "), it.Raw)
-		case it.Accepted:
-			r.form(it)
-		}
-	}
-	if outside != nil {
-		what := "stands in the body"
-		if h := ev.Head; h.Broken {
-			what = fmt.Sprintf("the head was ended by %s at line %d, byte %d", h.EndedBy, h.Line, h.Offset)
-		}
-		r.say(FindingOutsideHead, outside, "%s", what)
-	}
-	for _, m := range ev.Remarks {
-		switch m.Hint {
-		case HintSwallowed:
-			tried = true
-			r.say(FindingInert, nil, "is only text inside %s at line %d, byte %d", m.Detail, m.Line, m.Offset)
-		case HintJSONLDInvalid:
-			r.say(FindingJSONLDInvalid, nil, "no valid JSON at line %d: %s", m.Line, m.Detail)
-		case HintCharsetConflict:
-			r.say(FindingCharsetConflict, nil, "read as %s (%s), also declared as %s", ev.Charset, ev.CharsetFrom, m.Detail)
-		}
-	}
-	// What is missing is reported once: here, or by the finding that says why what stands there does not count.
-	if r.silent() && !tried && !c.BareArchive && ev.Reading == ReadingRead {
-		text := "declares no canonical URL"
-		if ev.HasRemark(HintJSSuspected) {
-			text += " in what the server sends; a script may add one, which is not seen"
-		}
-		r.say(FindingMissing, nil, "%s", text)
-	}
-	if k := c.Verdict.Conflict; k != nil {
-		r.conflict(k)
-	}
 }
 
 // silent says whether the page itself declares nothing, though its system may.
