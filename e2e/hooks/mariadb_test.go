@@ -88,13 +88,12 @@ func (m *server) own() {
 	m.Skip("MariaDB refuses to run as root, and there is no other account")
 }
 
-// start starts the server and waits until it takes connections. Every commit is on disk before it is answered. A client that
-// says nothing for 20 s is cut off: a daemon that was frozen within a transaction would else keep its rows locked, and nobody
-// could take its hosts over before the server's own limit of 8 hours.
+// start starts the server and waits until it takes connections. Every commit is on disk before it is answered. Its temporary
+// files are its own: a server that starts deletes those of every other one that keeps them in the same folder.
 func (m *server) start() {
 	m.Helper()
 	m.command = exec.Command(m.program, "--no-defaults", "--user="+m.account, "--datadir="+filepath.Join(m.folder, "data"),
-		"--socket="+filepath.Join(m.folder, "sock"), "--pid-file="+filepath.Join(m.folder, "pid"), "--bind-address=127.0.0.1",
+		"--tmpdir="+m.folder, "--socket="+filepath.Join(m.folder, "sock"), "--pid-file="+filepath.Join(m.folder, "pid"), "--bind-address=127.0.0.1",
 		fmt.Sprintf("--port=%d", m.port), "--skip-name-resolve", "--max-connections=400", "--innodb-buffer-pool-size=256M",
 		"--innodb-flush-log-at-trx-commit=1", "--character-set-server=utf8mb4")
 	var log bytes.Buffer

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -77,31 +78,30 @@ func (s *Site) honest(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(text))
 		return
 	}
+	s.reply(path, r.URL.Query(), strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"))(w, r)
+}
+
+// reply looks up what a path leads to, and gives what writes it: a slow client must not hold the site.
+func (s *Site) reply(path string, query url.Values, takesGzip bool) http.HandlerFunc {
 	s.mu.Lock()
-	a, ok := s.sitemapAnswer(path, r.URL.Query())
-	if !ok || a.home || a.notFound {
-		p := s.webPage(path, r.URL.Query(), a)
-		s.mu.Unlock()
-		p.write(w)
-		return
-	}
-	if a.redirect != "" {
+	defer s.mu.Unlock()
+	a, ok := s.sitemapAnswer(path, query)
+	switch {
+	case !ok || a.home || a.notFound:
+		p := s.webPage(path, query, a)
+		return func(w http.ResponseWriter, _ *http.Request) { p.write(w) }
+	case a.redirect != "":
 		target := s.base + a.redirect
-		s.mu.Unlock()
-		redirect(w, target, a.by)
-		return
+		return func(w http.ResponseWriter, _ *http.Request) { redirect(w, target, a.by) }
+	case a.stylesheet:
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/xml; charset=UTF-8")
+			_, _ = w.Write([]byte(stylesheet))
+		}
 	}
-	if a.stylesheet {
-		s.mu.Unlock()
-		w.Header().Set("Content-Type", "application/xml; charset=UTF-8")
-		_, _ = w.Write([]byte(stylesheet))
-		return
-	}
-	compressed := s.opt.Gzip && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
-	doc := s.document(a, compressed)
-	code, opt := s.statusOf(a), s.opt
-	s.mu.Unlock()
-	writeDocument(w, r, doc, compressed, code, opt)
+	compressed := s.opt.Gzip && takesGzip
+	doc, code, opt := s.document(a, compressed), s.statusOf(a), s.opt
+	return func(w http.ResponseWriter, r *http.Request) { writeDocument(w, r, doc, compressed, code, opt) }
 }
 
 // statusOf imitates two faults of core: see Options.BlogPage and NoPosts404.

@@ -13,7 +13,7 @@ mariadb_up() {
   port=$(free_port)
   password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
   server=$(command -v mariadbd || echo /usr/sbin/mariadbd)
-  mkdir -p "$dir/data" "$dir/run"
+  mkdir -p "$dir/data" "$dir/run" "$dir/tmp"
   # The server refuses to run as root; without the package's own user any other will do.
   if [ "$(id -u)" = 0 ]; then
     user=$(getent passwd mysql >/dev/null && echo mysql || echo nobody)
@@ -24,7 +24,8 @@ mariadb_up() {
   mariadb-install-db --no-defaults --user="$user" --datadir="$dir/data" --skip-test-db \
     --auth-root-authentication-method=normal --force >"$dir/install.log" 2>&1 ||
     { say "mariadb-install-db failed: $(cat "$dir/install.log")"; return 2; }
-  "$server" --no-defaults --user="$user" --datadir="$dir/data" --socket="$dir/run/sock" --pid-file="$dir/run/pid" \
+  # A folder of its own for temporary files: a server that starts deletes those of every other one in the same folder.
+  "$server" --no-defaults --user="$user" --datadir="$dir/data" --tmpdir="$dir/tmp" --socket="$dir/run/sock" --pid-file="$dir/run/pid" \
     --bind-address=127.0.0.1 --port="$port" --skip-name-resolve --max-connections=400 \
     --innodb-buffer-pool-size=1G --innodb-log-file-size=256M --innodb-flush-log-at-trx-commit=2 \
     --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci >"$dir/server.log" 2>&1 &
