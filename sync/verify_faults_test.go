@@ -36,7 +36,7 @@ var plants = []struct {
 	{"no scheme", func(_ *pagesLab, page, _ string) sitetest.Fault {
 		return sitetest.Canonical(strings.TrimPrefix(page, "http://"))
 	},
-		"", []string{canonical.FindingRelative, canonical.FindingTargetUnlisted}, true}, // 127.0.0.1:80 does not look like a host
+		"", []string{canonical.FindingMissingScheme, canonical.FindingTargetUnlisted}, true},
 	{"a host that must not be asked", func(*pagesLab, string, string) sitetest.Fault { return sitetest.Canonical("http://10.0.0.7/x/") },
 		"declared E2 0.95 chain unvalidated", []string{canonical.FindingCrossDomain, canonical.FindingLeakedHost}, true},
 	{"a server error", func(*pagesLab, string, string) sitetest.Fault { return sitetest.Status(500) },

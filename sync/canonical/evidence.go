@@ -1,7 +1,7 @@
 package canonical
 
 // ParserVersion names the extraction rules; it is part of every evidence's provenance.
-const ParserVersion = "canonical-extract/2"
+const ParserVersion = "canonical-extract/3"
 
 // Kind says what sort of statement a piece of evidence is. The kinds are never
 // merged: each is a signal of its own with its own weight.

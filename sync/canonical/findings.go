@@ -127,7 +127,7 @@ var catalogue = []FindingKind{
 	{FindingInert, "C04", SeverityError, "high", "The canonical link exists as text only: in noscript, template, svg, a comment, a script or an unclosed element.",
 		"Print it as a link element of the head.", "Outside head"},
 	{FindingRelative, "C05", SeverityInfo, "low", "The canonical URL is relative.", "Print the absolute URL: a wrong base or host would change it.", "Relative"},
-	{FindingMissingScheme, "C05", SeverityError, "high", "The canonical URL lacks its scheme and so names a path below the page.",
+	{FindingMissingScheme, "C05", SeverityError, "high", "The canonical URL lacks its scheme and so names a path below the page, or nothing.",
 		"Begin it with https://.", "Malformed"},
 	{FindingMalformed, "C06", SeverityError, "medium", "The canonical URL is empty, malformed or of a scheme that no page has.", "Print the page's absolute URL.", "Malformed or empty"},
 	{FindingFragment, "C06", SeverityWarning, "medium", "The canonical URL has a fragment, which names no page of its own.", "Drop the part from # on.", "Contains fragment URL"},

@@ -27,6 +27,9 @@ func (r *reporter) declaration() {
 			r.say(FindingInert, it, "stands in %s", it.Place)
 		case it.Reason == ReasonDuplicate:
 			r.say(FindingDuplicate, it, "declared %d times", it.Ordinal)
+		case it.Reason == ReasonBadScheme && it.HasHint(HintMissingScheme):
+			tried = true
+			r.say(FindingMissingScheme, it, "%q begins with a host and names no page", it.Raw)
 		case it.Reason == ReasonEmptyTarget || it.Reason == ReasonMalformed || it.Reason == ReasonBadScheme || it.Reason == ReasonNoHref:
 			tried = true
 			r.say(FindingMalformed, it, "%s: %q", strings.ReplaceAll(string(it.Reason), "_", " "), it.Raw)

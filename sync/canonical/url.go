@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/sitemapd/sitemapd/sync/weburl"
-	"golang.org/x/net/publicsuffix"
 )
 
 // Key names a URL: the hash of its identity key (sync/weburl). Equal keys are
@@ -153,7 +152,7 @@ func (l *location) shape(base *weburl.URL, text, scheme string) string {
 // otherScheme judges a reference that is neither http nor https.
 func (l *location) otherScheme(text, scheme string) (location, Reason) {
 	if badSchemes[scheme] || !strings.HasPrefix(text[len(scheme):], "://") {
-		if strings.Contains(scheme, ".") || scheme == "localhost" {
+		if !badSchemes[scheme] && looksLikeHost(text) {
 			l.hint(HintMissingScheme)
 		}
 		return *l, ReasonBadScheme
@@ -246,20 +245,6 @@ func schemeOf(s string) string {
 		}
 	}
 	return ""
-}
-
-// looksLikeHost says whether the first segment of a relative text is likely a host name whose scheme was forgotten.
-func looksLikeHost(s string) bool {
-	first, rest, slash := strings.Cut(s, "/")
-	first = strings.ToLower(first)
-	if strings.HasPrefix(first, "www.") && strings.Count(first, ".") > 1 {
-		return true
-	}
-	if !slash || rest == "" && !strings.Contains(first, ".") || strings.ContainsAny(first, "?#%:@ ") {
-		return false
-	}
-	suffix, icann := publicsuffix.PublicSuffix(first)
-	return icann && suffix != first && strings.Contains(first, ".")
 }
 
 // classify puts the target's place in relation to the source.

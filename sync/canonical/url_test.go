@@ -69,6 +69,26 @@ func TestResolve_FollowsTheURLStandard(t *testing.T) {
 	}
 }
 
+// TestResolve_KnowsAHostWhoseSchemeWasForgotten whether the URL standard reads it as a path or as a scheme.
+func TestResolve_KnowsAHostWhoseSchemeWasForgotten(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]bool{
+		"192.0.2.1:8080/x": true, "192.0.2.1:8080": true, "192.0.2.1/x": true, "192.0.2.1:8080?x=1": true, "192.0.2.1": false, "1.2.3/x": false, "192.0.2.256/x": false,
+		"[2001:db8::1]:8080/x": true, "[2001:db8::1]/x": true, "[2001:DB8::1]": true, "[::ffff:192.0.2.1]:80/": true, "2001:db8::1/x": false, "[x]/y": false, "[192.0.2.1]/y": false,
+		"localhost:8080/x": true, "localhost:8080": true, "localhost/x": true, "localhost": false, "LOCALHOST:80/": true,
+		"example.com:443/x": true, "example.com:443": true, "EXAMPLE.com:443/x": true, "example.com:/x": true, "example.com./x": true, "example.com:99999/x": false,
+		"example.com:8080?p=1": true, "www.example.com:8080/x": true, "www.example.com?x": true, "www.example.com": true, "1and1.com:443/x": true, "3d.example.com/x": true,
+		"münchen.de:8080/x": true, "my_shop.example.com:80/x": true, "shop.internal:8080/x": true, "wordpress:8080/x": true, "wordpress:8080": false,
+		"example.com/x": true, "http//example.com/x": true, "feed.xml/x": false, "index.html": false, "v1.2/x": false, "v1.2:3/x": false, "12:30/x": false, "a:b/c": false,
+		"mailto:25/x": false, "tel:911": false, "/192.0.2.1:8080/x": false, "//192.0.2.1:8080/x": false, "?u=192.0.2.1:8080/x": false, "page/192.0.2.1:8080/x": false, ":8080/x": false,
+		"user@example.com:80/x": false, "http://192.0.2.1:8080/x": false,
+	} {
+		if it := href(raw); it.HasHint(canonical.HintMissingScheme) != want {
+			t.Errorf("%q: hints %v, want missing_scheme %t", raw, it.Hints, want)
+		}
+	}
+}
+
 // TestResolve_IsIdempotent: what was resolved resolves to itself, with the same key.
 func TestResolve_IsIdempotent(t *testing.T) {
 	t.Parallel()
