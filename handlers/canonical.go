@@ -37,7 +37,7 @@ type CanonicalInput struct {
 	SitemapSignal  string `query:"sitemap_signal" maxLength:"4096" doc:"Of pages that a sitemap lists as this loc."`
 	OpenGraph      string `query:"og_url" maxLength:"4096" doc:"Of pages with this og:url."`
 	Schema         string `query:"schema_url" maxLength:"4096" doc:"Of pages with this schema.org url."`
-	At             string `query:"as_of" maxLength:"40" doc:"Relationships that were valid at this time (RFC 3339, or a day), judged as they were then." example:"2026-11-30T12:00:00Z"`
+	At             string `query:"as_of" maxLength:"40" doc:"What was on record at this time (RFC 3339, or a day): relationships that were valid, judged as they were then, and pages that looks had found without any." example:"2026-11-30T12:00:00Z"`
 	Status         string `query:"status" enum:"unknown,declared,validated,conflicting,stale,superseded,invalid"`
 	Resolution     string `query:"resolution" enum:"self,none,chain,loop,into_loop,conflict,too_long"`
 	Unlisted       bool   `query:"unlisted" doc:"Also of pages that no sitemap lists: targets, and pages that left."`

@@ -33,9 +33,9 @@ type Canonical struct {
 	Remarks      json.RawMessage `json:"remarks,omitempty"`
 	Reading      string          `json:"reading" doc:"What kind of look the last one was."`
 	SourceStatus int             `json:"source_status,omitempty"`
-	ValidFrom    *time.Time      `json:"valid_from"`
+	ValidFrom    *time.Time      `json:"valid_from" doc:"Of a page without a relationship: since when its looks told this; null before the first."`
 	ValidUntil   *time.Time      `json:"valid_until" doc:"null while current."`
-	ObservedAt   *time.Time      `json:"observed_at"`
+	ObservedAt   *time.Time      `json:"observed_at" doc:"Last look that found it, or that found none."`
 	Provenance   json.RawMessage `json:"provenance"`
 	Cursor       string          `json:"-"`
 }
@@ -51,7 +51,7 @@ type CanonicalFilter struct {
 	Sitemap        string // a loc
 	OpenGraph      string
 	Schema         string
-	At             time.Time // relationships valid then
+	At             time.Time // what was on record then: relationships, and pages that looks had found without any
 	Status         string
 	Resolution     string
 	Unlisted       bool   // also pages that no sitemap lists: targets, and those that left
@@ -143,6 +143,16 @@ type CanonicalRelationship struct {
 	Body           []byte
 }
 
+// CanonicalNegative is a time in which looks at a URL left no relationship on record, and what they told instead.
+type CanonicalNegative struct {
+	From           time.Time // first of these looks, or when the last relationship ended
+	Until          *time.Time
+	Seen           time.Time // last of these looks
+	Status, Reason string
+	Reading        string
+	HTTPStatus     int
+}
+
 // CanonicalObservation is one statement over the looks that found it unchanged. LastSeen and Times are as they are now.
 type CanonicalObservation struct {
 	ID        Key
@@ -199,6 +209,7 @@ type Dossier struct {
 	Observations  []CanonicalObservation
 	Conflict      *CanonicalConflict
 	Candidates    []CanonicalCandidate
+	Negative      *CanonicalNegative // as of an earlier moment alone
 	Findings      []PageFinding
 }
 
@@ -214,6 +225,8 @@ type Look struct {
 	Closed        []CanonicalRelationship
 	Observations  []CanonicalObservation
 	Conflict      *CanonicalConflict // opened, changed, or closed by its ClosedAt
+	Negative      *CanonicalNegative // that begins
+	Ended         *CanonicalNegative // that is over, by its Until
 	SetCandidates bool               // Candidates replaces what was open
 	Candidates    []CanonicalCandidate
 	Findings      []PageFinding // new, changed or seen again

@@ -252,6 +252,7 @@ func (v *visit) saveRejudged(ctx context.Context, s *subject, next canonical.Rec
 	memory.TroubleSince = trouble(memory.TroubleSince, head.Status, head.Resolution, at)
 	// A change at the target is reported at once, but does not count as a look at the source.
 	bearing := memory.Bearing
+	memory.follow(look, absent(next.Current, &head, j.shown, at), at, s.watch.LastLook)
 	plan(&look.Watch, &memory, at)
 	if look.Watch.Record, err = json.Marshal(memory); err != nil {
 		return false, fmt.Errorf("write the record: %w", err)

@@ -157,19 +157,30 @@ func (v *Verifier) linesOf(d *models.Dossier, at time.Time) ([]canonical.Line, e
 	if s.evidence != nil {
 		ev = *s.evidence
 	}
+	gone := d.Negative
 	if at.IsZero() {
 		ev.Reading, ev.Status = canonical.Reading(s.watch.Reading), s.watch.Status
 		if s.watch.Reading == "" {
 			ev.Reading = canonical.ReadingNone
 		}
+		if a := s.memory.Negative; a != nil {
+			gone = a.row(nil, s.watch.LastLook)
+		}
 	} else {
-		past(&ev, &verdict, s)
+		past(&ev, &verdict, s, at)
 	}
-	return canonical.Lines(&ev, verdict), nil
+	lines := canonical.Lines(&ev, verdict)
+	if len(verdict.Relationships) == 0 && gone != nil { // what looks told that found no relationship, and from when to when
+		lines[0].ValidFrom, lines[0].ValidUntil, lines[0].ObservedAt = &gone.From, gone.Until, &gone.Seen
+	}
+	return lines, nil
 }
 
 // past puts evidence and head back to what they were when the relationships held.
-func past(ev *canonical.Evidence, verdict *canonical.Verdict, s *subject) {
+func past(ev *canonical.Evidence, verdict *canonical.Verdict, s *subject, at time.Time) {
+	if s.watch.LastRead.After(at) { // of a later look
+		ev.Head, ev.Robots, ev.Remarks = canonical.DocumentHead{}, canonical.Robots{}, nil
+	}
 	ev.Items = nil
 	for _, o := range s.observed {
 		ev.Items = append(ev.Items, o.Item)
@@ -177,9 +188,7 @@ func past(ev *canonical.Evidence, verdict *canonical.Verdict, s *subject) {
 	verdict.Head = canonical.Head{Resolution: canonical.ResolutionNone}
 	verdict.Status, verdict.Reason = canonical.StatusUnknown, canonical.ReasonNoDeclaration
 	if len(verdict.Relationships) == 0 {
-		if len(s.observed) == 0 {
-			verdict.Reason = canonical.ReasonNeverFetched
-		}
+		pastNegative(ev, verdict, s.dossier.Negative)
 		return
 	}
 	switch r := &verdict.Relationships[0]; {
@@ -193,6 +202,29 @@ func past(ev *canonical.Evidence, verdict *canonical.Verdict, s *subject) {
 	case r.Scope == canonical.ScopeSelf:
 		verdict.Head.Resolution = canonical.ResolutionSelf
 	case r.Method.Explicit():
+		verdict.Head.Resolution = canonical.ResolutionChain
+	}
+}
+
+// pastNegative puts back what looks told that found no relationship. Their redirects lead where they led.
+func pastNegative(ev *canonical.Evidence, verdict *canonical.Verdict, a *models.CanonicalNegative) {
+	if a == nil { // never looked at: the line has no time, and no question about the past selects it
+		verdict.Reason = canonical.ReasonNeverFetched
+		return
+	}
+	verdict.Status, verdict.Reason = canonical.Status(a.Status), canonical.Reason(a.Reason)
+	ev.Reading, ev.Status = canonical.Reading(a.Reading), a.HTTPStatus
+	first, permanent := canonical.Item{}, false
+	for _, it := range ev.Of(canonical.KindRedirectPermanent, canonical.KindRedirectTemporary, canonical.KindRefresh, canonical.KindRefreshHeader) {
+		first, permanent = it, it.Accepted && it.Delay == 0 && it.Kind != canonical.KindRedirectTemporary
+		break
+	}
+	switch again, circles := ev.Circle(); {
+	case circles && again.Key == ev.Key:
+		verdict.Head.Resolution = canonical.ResolutionLoop
+	case circles && permanent:
+		verdict.Head.Resolution = canonical.ResolutionIntoLoop
+	case permanent && first.Key != ev.Key:
 		verdict.Head.Resolution = canonical.ResolutionChain
 	}
 }

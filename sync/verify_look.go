@@ -436,6 +436,9 @@ func (j *judging) settleHead() {
 		h.Own = "none"
 	}
 	h.Status, h.Reason = statusOf(j.step.Next.Current, j.verdict.Status, j.verdict.Reason)
+	if j.ev.Reading == canonical.ReadingNotModified && len(j.step.Next.Current) == 0 { // it stays for the reason that the body gave
+		h.Reason = string(canonical.UnknownReason(j.shown))
+	}
 	j.moved = h.EdgeKey != before
 	if g := j.verdict.Head; j.moved && g.Resolution != "" && h.EdgeKey != (models.Key{}) { // until the queue is worked off
 		h.Resolution = string(g.Resolution)

@@ -41,6 +41,7 @@ func (j *judging) pack() (*models.Look, error) {
 	if err := j.packRelationships(look); err != nil {
 		return nil, err
 	}
+	j.memory.follow(look, absent(j.step.Next.Current, &j.head, j.shown, j.at), j.at, s.watch.LastLook)
 	plan(w, &j.memory, j.at)
 	record, err := json.Marshal(j.memory)
 	if err != nil {

@@ -218,7 +218,7 @@ func (a *app) canonicalCommand() *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&asOf, "as-of", "", "a moment: a time (2026-11-30 or RFC 3339) or a run's number")
+	flags.StringVar(&asOf, "as-of", "", "what was on record at a moment: a time (2026-11-30 or RFC 3339) or a run's number")
 	flags.StringVar(&f.Target, "target", "", "with this canonical URL")
 	flags.StringVar(&f.Method, "method", "", "declaration method, for example html_link_element")
 	flags.StringVar(&f.Status, "status", "", "unknown, declared, validated, conflicting, stale, superseded or invalid")

@@ -21,7 +21,7 @@ func (s *Store) dossiers(ctx context.Context, db *gorm.DB, site int64, keys []mo
 	out := make(map[models.Key]*models.Dossier, len(keys))
 	for chunk := range slices.Chunk(sortedKeys(keys), statementKeys) {
 		r := dossierReader{db: db.WithContext(ctx), site: site, at: at, out: out, keys: keyBytes(chunk)}
-		for _, read := range []func() error{r.watches, r.heads, r.relationships, r.states, r.observations, r.conflicts, r.candidates, r.findings} {
+		for _, read := range []func() error{r.watches, r.heads, r.relationships, r.states, r.observations, r.conflicts, r.candidates, r.negatives, r.findings} {
 			if err := read(); err != nil {
 				return nil, fmt.Errorf("read what is kept of pages: %w", err)
 			}

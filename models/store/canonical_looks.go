@@ -36,6 +36,9 @@ func (s *Store) SaveLook(ctx context.Context, lease models.Lease, site int64, lo
 		if err := saveRelationships(tx, site, look); err != nil {
 			return err
 		}
+		if err := saveNegatives(tx, site, look); err != nil {
+			return err
+		}
 		if err := saveEvidence(tx, site, look); err != nil {
 			return err
 		}

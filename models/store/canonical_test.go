@@ -181,6 +181,7 @@ func TestPurge_LeavesNothingKnownOfPages(t *testing.T) {
 			look.Observations = []models.CanonicalObservation{{ID: look.Watch.Key, Kind: "html_link", Current: true, Item: []byte(`{}`)}}
 			look.Conflict = &models.CanonicalConflict{OpenedAt: look.Watch.LastLook, Kinds: "flapping", Body: []byte(`{}`)}
 			look.Candidates = []models.CanonicalCandidate{{Target: look.Watch.Key, ValidFrom: look.Watch.LastLook, Body: []byte(`{}`)}}
+			look.Negative = &models.CanonicalNegative{From: look.Watch.LastLook, Seen: look.Watch.LastLook, Status: "unknown"}
 			look.Findings = []models.PageFinding{{ID: "x", Key: look.Watch.Key, Code: "x", Page: look.Watch.URL, Body: []byte(`{}`)}}
 			must(s.SaveLook(t.Context(), x.Lease, x.Site.ID, look))
 			must(s.SettleEdges(t.Context(), x.Site.ID, nil, nil, nil, []models.Key{look.Watch.Key}))

@@ -25,7 +25,7 @@ func Rows() []interface{ TableName() string } {
 		eventRow{}, channelRow{}, channelKeyRow{}, attemptRow{}, resendRow{}, alertRuleRow{}, alertRow{},
 		canonicalHeadRow{}, canonicalWatchRow{}, canonicalObservationRow{}, canonicalRelationshipRow{}, canonicalStateRow{}, canonicalCandidateRow{},
 		canonicalConflictRow{}, canonicalDirtyRow{}, canonicalNewsRow{}, canonicalFindingRow{}, canonicalMuteRow{}, canonicalIncidentRow{},
-		canonicalHostRow{}, canonicalProgressRow{}, canonicalAuditRow{}}
+		canonicalHostRow{}, canonicalNegativeRow{}, canonicalProgressRow{}, canonicalAuditRow{}}
 }
 
 // DeclarationColumns are those of the rows that GORM does not know.

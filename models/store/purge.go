@@ -47,7 +47,7 @@ func (s *Store) PurgeSite(ctx context.Context, id int64) error {
 // canonicalTables hold what is known of pages; canonical_hosts, which is of hosts, stays.
 var canonicalTables = []string{"canonical_heads", "canonical_watches", "canonical_observations", "canonical_relationships", "canonical_states",
 	"canonical_candidates", "canonical_conflicts", "canonical_dirty", "canonical_news", "canonical_findings", "canonical_mutes", "canonical_incidents",
-	"canonical_audits", "canonical_progress"}
+	"canonical_audits", "canonical_progress", "canonical_negatives"}
 
 // purge deletes a table's rows of a site; SQLite, which has no limit for deletes, by the keys of a portion.
 func (s *Store) purge(ctx context.Context, table string, id int64) error {
@@ -58,7 +58,7 @@ func (s *Store) purge(ctx context.Context, table string, id int64) error {
 			"findings": "document, from_run, seq", "document_versions": "document, from_run", "published_posts": "post_id, from_run",
 			"canonical_heads": "url_key", "canonical_watches": "url_key", "canonical_observations": "url_key, observation",
 			"canonical_relationships": "url_key, valid_from, target_key, method", "canonical_states": "url_key, valid_from, target_key, method, judged_at",
-			"canonical_candidates": "url_key, target_key, valid_from", "canonical_conflicts": "url_key, opened_at", "canonical_findings": "finding",
+			"canonical_candidates": "url_key, target_key, valid_from", "canonical_conflicts": "url_key, opened_at", "canonical_negatives": "url_key, valid_from", "canonical_findings": "finding",
 		}[table]
 		text = fmt.Sprintf("DELETE FROM %s WHERE site_id = ?", table)
 		if known {

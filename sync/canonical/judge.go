@@ -59,7 +59,7 @@ func Judge(in Input) Verdict {
 			}
 		}
 	} else {
-		j.v.Reason = unknownReason(j.ev)
+		j.v.Reason = UnknownReason(j.ev)
 	}
 	j.chain()
 	j.head()
@@ -361,7 +361,7 @@ func (j *judgement) head() {
 }
 
 // unknownReason says why nothing is on record for a page.
-func unknownReason(ev *Evidence) Reason {
+func UnknownReason(ev *Evidence) Reason {
 	switch ev.Reading {
 	case ReadingNone, "":
 		return ReasonNeverFetched
