@@ -85,8 +85,9 @@ type Verifier struct {
 	probes map[models.Key]*softProbe // by host
 	failed map[models.Key]time.Time  // pages that failed once for what may pass, and are to be tried again
 
-	audits  map[int64]*graphAudit // under way, by site
-	audited map[int64]time.Time   // when each site's graph was audited last
+	awaited map[awaited][]models.Key // language versions that pages name and that were not read yet, with these pages
+	audits  map[int64]*graphAudit    // under way, by site
+	audited map[int64]time.Time      // when each site's graph was audited last
 }
 
 type sweep struct {
@@ -113,7 +114,7 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 	o.Rest = orElse(o.Rest, time.Second)
 	o.Sites = orElse(o.Sites, 2)
 	return &Verifier{o: o, robots: map[string]robotsEntry{}, sweeps: map[int64]*sweep{}, rest: map[int64]time.Time{},
-		probes: map[models.Key]*softProbe{}, failed: map[models.Key]time.Time{}, audits: map[int64]*graphAudit{}, audited: map[int64]time.Time{}}, nil
+		probes: map[models.Key]*softProbe{}, failed: map[models.Key]time.Time{}, awaited: map[awaited][]models.Key{}, audits: map[int64]*graphAudit{}, audited: map[int64]time.Time{}}, nil
 }
 
 func (v *Verifier) now() time.Time { return micros(v.o.Now().UTC()) }

@@ -127,37 +127,6 @@ func (j *judging) reported(ctx context.Context) (canonical.Case, error) {
 	return c, j.alternates(ctx, &c)
 }
 
-// mostAlternates bounds the language versions that are compared with a page.
-const mostAlternates = 50
-
-func (j *judging) alternates(ctx context.Context, c *canonical.Case) error {
-	var keys []models.Key
-	for _, it := range j.shown.Of(canonical.KindHreflang) {
-		if it.Accepted && it.Key != j.shown.Key && !it.Key.IsZero() && len(keys) < mostAlternates {
-			keys = append(keys, models.Key(it.Key))
-		}
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	found, err := j.o.Store.Dossiers(ctx, j.site.ID, keys)
-	if err != nil {
-		return err
-	}
-	known := map[canonical.Key]*canonical.Evidence{}
-	for k, d := range found {
-		s, err := newSubject(d, k, d.Watch.URL)
-		if err != nil {
-			return err
-		}
-		if s.evidence != nil {
-			known[canonical.Key(k)] = s.evidence
-		}
-	}
-	c.NoReturn, c.NonCanonical = canonical.Alternates(j.shown, known)
-	return nil
-}
-
 // variants lists the URLs that differ from the page's only in scheme, www or final slash.
 func (j *judging) variants() (keys []models.Key, urls map[models.Key]string) {
 	u, err := url.Parse(j.s.watch.URL)

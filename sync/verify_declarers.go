@@ -7,21 +7,19 @@ import (
 	"github.com/sitemapd/sitemapd/sync/canonical"
 )
 
-// mostDeclarers is how many pages of one target are counted.
-const mostDeclarers = 100_000
-
 // declares says whether a stored head counts among the pages that declare target.
 func declares(h *models.CanonicalHead, target models.Key) bool {
 	return h != nil && h.TargetKey == target && h.EdgeKey == target
 }
 
-// others counts the pages that declare target as the database has them, the one that is judged left out. A count serves
+// others counts the pages that declare target as the database has them, the one that is judged left out, as far as the limit
+// of canonical-many-to-one asks for it. A count serves
 // until an edge changes: judging all dependents of a hub anew counts them once.
 func (j *judging) others(ctx context.Context, target models.Key) (int, error) {
 	n, ok := j.declarers[target]
 	if !ok {
 		var err error
-		if n, err = j.o.Store.CountDeclarers(ctx, j.site.ID, target, mostDeclarers); err != nil {
+		if n, err = j.o.Store.CountDeclarers(ctx, j.site.ID, target, canonical.MostDeclarers(int(j.site.Live))+2); err != nil {
 			return 0, err
 		}
 		j.declarers[target] = n

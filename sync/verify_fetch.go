@@ -283,10 +283,22 @@ func (v *visit) borrow(ctx context.Context, at string) (release func(), err erro
 type softProbe struct {
 	models.HostProbe
 	sketch sketch.Sketch
+	told   bool  // the host was heard, so it need not be asked again for probeEvery
 	shell  *bool // the home page looks the same, so the answer tells nothing; nil until somebody asked
 }
 
-const probeEvery = 7 * 24 * time.Hour
+const (
+	probeEvery = 7 * 24 * time.Hour
+	probeAgain = time.Hour // where the host was not heard: it did not answer, or for a reason that says nothing of missing pages
+)
+
+// old says whether a host is to be asked anew.
+func (p *softProbe) old(now time.Time) bool {
+	if p.told {
+		return now.Sub(p.At) >= probeEvery
+	}
+	return now.Sub(p.At) >= probeAgain
+}
 
 // softNotFound says whether a page is the one that its host gives for missing ones, under whatever status. A home page
 // is none, and where it looks like the missing one all pages do: their text is made by scripts.
@@ -302,7 +314,7 @@ func (v *visit) softNotFound(ctx context.Context, at string, page sketch.Sketch)
 	v.mu.Lock()
 	p := v.probes[host]
 	v.mu.Unlock()
-	if p == nil || v.now().Sub(p.At) >= probeEvery {
+	if p == nil || p.old(v.now()) {
 		if p, err = v.probe(ctx, host, u); err != nil {
 			return false, err
 		}
@@ -341,14 +353,15 @@ func (v *visit) shell(ctx context.Context, p *softProbe, u *url.URL) (bool, erro
 	return shell, nil
 }
 
-// probe asks for a random address, once a week and host.
+// probe asks for a random address, once a week and host. An answer without a fingerprint was stored by a version that took
+// none of it, and is asked for again; one that has nothing to compare is stored with an empty fingerprint.
 func (v *visit) probe(ctx context.Context, host models.Key, u *url.URL) (*softProbe, error) {
 	stored, err := v.o.Store.HostProbe(ctx, host)
 	if err != nil && !errors.Is(err, models.ErrNotFound) {
 		return nil, err
 	}
-	p := &softProbe{HostProbe: stored}
-	if err != nil || v.now().Sub(stored.At) >= probeEvery {
+	p := &softProbe{HostProbe: stored, told: true}
+	if err != nil || len(stored.Sketch) == 0 || p.old(v.now()) {
 		var random [8]byte
 		_, _ = rand.Read(random[:])
 		missing := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/sitemapd-probe-" + hex.EncodeToString(random[:]) + "/"}
@@ -361,12 +374,14 @@ func (v *visit) probe(ctx context.Context, host models.Key, u *url.URL) (*softPr
 		if missed { // its body is what a page shows that answers 200 in error
 			a.sketch = sketch.OfHTML(a.response.Body)
 		}
-		if (p.Status == 200 || missed) && len(a.response.Hops) == 0 {
-			if p.Sketch, err = a.sketch.MarshalBinary(); err != nil {
-				return nil, err
-			}
+		if p.Status != 200 && !missed || len(a.response.Hops) > 0 {
+			a.sketch = sketch.Sketch{}
 		}
-		if a.response.Failure == "" { // a host that does not answer says nothing
+		if p.Sketch, err = a.sketch.MarshalBinary(); err != nil {
+			return nil, err
+		}
+		p.told = a.response.Failure == "" && (p.Status == 200 || missed)
+		if p.told {
 			if err := v.o.Store.SaveHostProbe(ctx, host, p.HostProbe); err != nil {
 				return nil, err
 			}

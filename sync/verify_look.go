@@ -219,7 +219,7 @@ func (v *visit) known(ctx context.Context, key models.Key, url string) (*subject
 
 // put judges one look and writes what came of it; then everybody whom that concerns is judged anew.
 func (v *visit) put(ctx context.Context, s *subject, l listing, ev *canonical.Evidence, a *pageAnswer) error {
-	j := judging{visit: v, s: s, l: l, ev: ev, a: a, at: a.ended, before: s.record}
+	j, before := judging{visit: v, s: s, l: l, ev: ev, a: a, at: a.ended, before: s.record}, s.evidence
 	for _, step := range []func(context.Context) error{j.judge, j.settle, j.crossed, j.audit} {
 		if err := step(ctx); err != nil {
 			return err
@@ -245,6 +245,11 @@ func (v *visit) put(ctx context.Context, s *subject, l listing, ev *canonical.Ev
 	}
 	if err := v.planTargets(ctx, &j); err != nil {
 		return err
+	}
+	if told := append(v.arrived(v.site.ID, ev), turned(before, ev)...); len(told) > 0 {
+		if err := v.o.Store.SettleEdges(ctx, v.site.ID, nil, nil, nil, told); err != nil {
+			return err
+		}
 	}
 	if look.EdgeMoved || len(look.Stirred) > 0 {
 		if _, err := NewEdges(ctx, v.o.Store, v.site.ID).Drain(); err != nil {
@@ -352,8 +357,12 @@ func (j *judging) settle(ctx context.Context) error {
 	j.memory.Record = j.step.Next
 	j.memory.Record.Current, j.memory.Record.Conflict = nil, nil
 	j.compareTexts()
-	if j.ev.Reading == canonical.ReadingRead && len(j.a.sketch.Hashes) > 0 {
-		soft, err := j.softNotFound(ctx, s.watch.URL, j.a.sketch)
+	text := j.a.sketch
+	if j.ev.Reading == canonical.ReadingNotModified { // the host's page for missing URLs may be known only now
+		text = s.sketch
+	}
+	if (j.ev.Reading == canonical.ReadingRead || j.ev.Reading == canonical.ReadingNotModified) && len(text.Hashes) > 0 {
+		soft, err := j.softNotFound(ctx, s.watch.URL, text)
 		if err != nil {
 			return err
 		}

@@ -313,7 +313,8 @@ func (r *reporter) conflict(k *Conflict) {
 }
 
 // MostDeclarers is how many pages of a site may declare one target before canonical-many-to-one is told of them: 5, or
-// 1 % of the listed pages.
+// 1 % of the listed pages. The finding names this limit, not the count: a count holds for the page alone that was looked at
+// last, and would have to be told to all others with each page more.
 func MostDeclarers(sitePages int) int { return max(5, sitePages/100) }
 
 // target reports on the state of what is declared.
@@ -356,7 +357,7 @@ func (r *reporter) target() {
 		r.say(FindingTargetUnlisted, it, "%s is in no sitemap", rel.Target)
 	}
 	if rel.Scope != ScopeSelf && c.Dependents > MostDeclarers(c.SitePages) {
-		r.say(FindingManyToOne, it, "%d pages declare %s", c.Dependents, rel.Target)
+		r.say(FindingManyToOne, it, "more than %d pages declare %s", MostDeclarers(c.SitePages), rel.Target)
 	}
 	if c.Evidence.HasRemark(HintNoindex) {
 		r.say(FindingNoindexWithCanonical, it, "noindex in %s, canonical %s", strings.Join(c.Evidence.Robots.NoIndexFrom, " and "), rel.Target)

@@ -14,8 +14,9 @@ const (
 	slowDay       = 24 * time.Hour
 	maxSlowFactor = 16
 	maxCrawlDelay = 60 * time.Second
-	idleHost      = time.Hour // after which a host without slow mark is forgotten
-	manyHosts     = 4096      // from which forgetting is tried
+	silentPause   = 5 * time.Second // after a page that gave no answer, doubled for each further one in a row
+	idleHost      = time.Hour       // after which a host without slow mark is forgotten
+	manyHosts     = 4096            // from which forgetting is tried
 )
 
 type limiter struct {
@@ -35,6 +36,7 @@ type host struct {
 	nextPage   time.Time
 	slowFactor int
 	slowUntil  time.Time
+	silent     int // pages in a row that gave no answer
 
 	users int // calls that hold or wait for anything here
 	last  time.Time
@@ -177,11 +179,17 @@ func (l *limiter) leave(h *host, kind Kind) {
 	h.wake()
 }
 
+// pagePause is the pause after a page. Twice the time until a timeout of ours says nothing of the host's load: one page that
+// hangs keeps its host's others waiting for silentPause, a host that hangs gets twice as long with each page, up to that.
 func (l *limiter) pagePause(h *host, response, crawlDelay time.Duration) time.Duration {
 	if l.opt.PageDelay < 0 {
 		return 0
 	}
-	pause := max(l.opt.PageDelay, 2*response, min(crawlDelay, maxCrawlDelay))
+	spent := 2 * response
+	if h.silent > 0 {
+		spent = min(spent, silentPause<<min(h.silent-1, 8))
+	}
+	pause := max(l.opt.PageDelay, spent, min(crawlDelay, maxCrawlDelay))
 	if l.opt.Now().Before(h.slowUntil) {
 		pause *= time.Duration(h.slowFactor)
 	}
@@ -189,7 +197,7 @@ func (l *limiter) pagePause(h *host, response, crawlDelay time.Duration) time.Du
 }
 
 // report tells the limiter how the host answered: latency is the time to the
-// response header, 0 without an answer.
+// response header, or until there was none.
 func (l *limiter) report(key string, j *job, r *Result, latency time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,6 +214,9 @@ func (l *limiter) report(key string, j *job, r *Result, latency time.Duration) {
 		h.slowUntil = now.Add(slowDay)
 	}
 	if j.Kind == Page {
+		if h.silent++; r.Status > 0 {
+			h.silent = 0
+		}
 		h.nextPage = now.Add(l.pagePause(h, latency, j.CrawlDelay))
 		return
 	}

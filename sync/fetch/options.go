@@ -43,7 +43,8 @@ type Options struct {
 	// The actual number adapts to the host's answers between 1 and PerHost.
 	PerHost int
 	// PageDelay is the shortest pause between two pages of one host: 1 s. The
-	// pause grows to twice the last response time and to Request.CrawlDelay.
+	// pause grows to twice the last response time and to Request.CrawlDelay; after
+	// a page without an answer to 5 s, doubled for each further one in a row.
 	// Negative: no pause at all, for tests.
 	PageDelay time.Duration
 	// SlowAfter is the time to the response header from which a host counts as

@@ -27,8 +27,8 @@ func TestTime_NoAnswerIsATimeout(t *testing.T) {
 			t.Errorf("elapsed %v, want three times 30 s and short pauses", r.Elapsed)
 		}
 		r = c.Do(t.Context(), fetch.Request{URL: "http://site.test/", Kind: fetch.Page})
-		if r.Outcome != fetch.Timeout || r.Elapsed != 140*time.Second {
-			t.Errorf("page: %q after %v, want three times 20 s and two pauses of 40 s", r.Outcome, r.Elapsed)
+		if r.Outcome != fetch.Timeout || r.Elapsed != 75*time.Second {
+			t.Errorf("page: %q after %v, want three times 20 s and pauses of 5 s and 10 s", r.Outcome, r.Elapsed)
 		}
 	})
 }
@@ -312,6 +312,38 @@ func TestPace_PagesComeOneAtATimeWithAPause(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A page that hangs until our own timeout keeps the host's other pages waiting for 5 s, each further one in a row for twice
+// as long, up to twice the time spent; an answer ends that. A longer Crawl-delay counts as ever.
+func TestPace_PagesThatHangHoldNoOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, end := inMemory(t, fetch.Options{Retries: -1}, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/hangs/" {
+				<-r.Context().Done()
+			}
+		})
+		defer end()
+		for i, page := range []struct {
+			path       string
+			crawlDelay time.Duration
+			waited     time.Duration
+		}{
+			{"/a/", 0, 0}, {"/hangs/", 0, 1}, {"/a/", 0, 5}, {"/a/", 0, 1}, {"/hangs/", 0, 1}, {"/hangs/", 0, 5}, {"/hangs/", 0, 10}, {"/hangs/", 0, 20}, {"/hangs/", 0, 40},
+			{"/a/", 0, 40}, {"/hangs/", 7, 1}, {"/a/", 0, 7},
+		} {
+			r := c.Do(t.Context(), fetch.Request{URL: "http://site.test" + page.path, Kind: fetch.Page, CrawlDelay: page.crawlDelay * time.Second})
+			_ = r.Close()
+			waited := r.Elapsed
+			if page.path == "/hangs/" {
+				waited -= 20 * time.Second
+			}
+			if waited != page.waited*time.Second {
+				t.Errorf("page %d, %s: waited %v, want %v s", i, page.path, waited, int64(page.waited))
+			}
+		}
+	})
 }
 
 func TestPace_BusyPagesHalveTheRateForADay(t *testing.T) {

@@ -13,3 +13,8 @@ CREATE TABLE IF NOT EXISTS canonical_negatives (
   source_status INTEGER NOT NULL,
   PRIMARY KEY (site_id, url_key, valid_from)
 ) WITHOUT ROWID;
+
+-- Who leads to a URL, in the order of keys, with what each declares: the declarers of a hub are counted in the index alone. It takes the place of
+-- canonical_heads_edge, of which it has the columns.
+CREATE INDEX IF NOT EXISTS canonical_heads_declarers ON canonical_heads (site_id, edge_key, url_key, target_key);
+DROP INDEX IF EXISTS canonical_heads_edge;
