@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -70,7 +71,9 @@ func TestLog(t *testing.T) {
 // cli runs a command of the program on the daemon's database.
 func (d *daemon) cli(arguments ...string) []byte {
 	d.Helper()
-	command := exec.Command(d.path, append(arguments, "--database", d.dsn)...)
+	ctx, cancel := context.WithTimeout(d.Context(), 2*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, d.path, append(arguments, "--database", d.dsn)...)
 	command.Env = append(os.Environ(), "SITEMAPD_CONFIG=", "SITEMAPD_LOG_LEVEL=error")
 	var problems bytes.Buffer
 	command.Stderr = &problems

@@ -87,7 +87,7 @@ func newDatabase(t *testing.T, server string) string {
 	return strings.TrimSuffix(server, "/") + "/" + name
 }
 
-// connect reaches the server past the program.
+// connect reaches the server past the program. A server that says nothing for two minutes is given up.
 func connect(t *testing.T, dsn, database string) *sql.DB {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -95,7 +95,7 @@ func connect(t *testing.T, dsn, database string) *sql.DB {
 		t.Fatal(err)
 	}
 	password, _ := u.User.Password()
-	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s?parseTime=true", u.User.Username(), password, u.Host, database))
+	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s?parseTime=true&interpolateParams=true&timeout=10s&readTimeout=2m&writeTimeout=2m", u.User.Username(), password, u.Host, database))
 	if err != nil {
 		t.Fatal(err)
 	}

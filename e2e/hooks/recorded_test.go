@@ -101,7 +101,7 @@ func awaitDecision(t *testing.T, o *origin, s *store.Store, trigger int64) model
 // histogram sums up a histogram over its labels.
 func histogram(t *testing.T, address, name string) (count, sum float64) {
 	t.Helper()
-	response, err := http.Get("http://" + address + "/metrics")
+	response, err := client.Get("http://" + address + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

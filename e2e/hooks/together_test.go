@@ -22,11 +22,13 @@ import (
 // crew is several daemons on one MariaDB, with busy sites.
 type crew struct {
 	*testing.T
-	store   *store.Store
-	raw     *sql.DB
-	origins []*origin
-	daemons []*daemon
-	names   []string // what each calls itself to the sites
+	store *store.Store
+	raw   *sql.DB
+	// database is the name of the store's database on the server.
+	database string
+	origins  []*origin
+	daemons  []*daemon
+	names    []string // what each calls itself to the sites
 
 	mu     sync.Mutex
 	frozen *daemon // gets no hooks
@@ -39,7 +41,8 @@ func TestTogether(t *testing.T) {
 	pauses := number(t, "SITEMAPD_TEST_DAEMON_PAUSES", 1)
 	server := newServer(t).dsn()
 	dsn := newDatabase(t, server)
-	c := &crew{T: t, store: open(t, dsn), raw: connect(t, server, dsn[strings.LastIndex(dsn, "/")+1:])}
+	name := dsn[strings.LastIndex(dsn, "/")+1:]
+	c := &crew{T: t, store: open(t, dsn), raw: connect(t, server, name), database: name}
 	c.origins = newOrigins(t, c.store, 20, sitetest.Options{Posts: 200, PerFile: 30})
 	for i := range 3 {
 		name := fmt.Sprintf("daemon-%d", i)
@@ -191,11 +194,8 @@ func (c *crew) holds(mark string) []hold {
 	for _, o := range c.origins {
 		h := hold{site: o.stored}
 		host := syncer.HostKey(o.stored.Root)
-		err := c.raw.QueryRow("SELECT s.staged_run, l.owner, l.epoch FROM sites s, host_leases l WHERE s.id = ? AND l.host = ?", o.stored.ID, host[:]).
-			Scan(&h.run, &h.owner, &h.epoch)
-		if err != nil {
-			c.Fatal(err)
-		}
+		c.row("SELECT s.staged_run, l.owner, l.epoch FROM sites s, host_leases l WHERE s.id = ? AND l.host = ?", []any{o.stored.ID, host[:]},
+			&h.run, &h.owner, &h.epoch)
 		if h.run != 0 && strings.Contains(h.owner, mark) {
 			out = append(out, h)
 		}
@@ -223,7 +223,9 @@ func (c *crew) takenOver(h hold) {
 
 // transactions tells which ones are open: a frozen daemon may hold rows that others wait for.
 func (c *crew) transactions() {
-	rows, err := c.raw.Query("SELECT trx_mysql_thread_id, trx_state, trx_started, trx_rows_locked, COALESCE(trx_query, '') FROM information_schema.innodb_trx ORDER BY trx_started")
+	ctx, cancel := context.WithTimeout(c.Context(), 20*time.Second)
+	defer cancel()
+	rows, err := c.raw.QueryContext(ctx, "SELECT trx_mysql_thread_id, trx_state, trx_started, trx_rows_locked, COALESCE(trx_query, '') FROM information_schema.innodb_trx ORDER BY trx_started")
 	if err != nil {
 		c.Log(err)
 		return
@@ -242,34 +244,67 @@ func (c *crew) transactions() {
 // traces counts the rows that name the runs, by table and column, in every table that has both a site and a run.
 func (c *crew) traces(holds []hold) map[string]int {
 	c.Helper()
-	columns, err := c.raw.Query(`SELECT r.table_name, r.column_name FROM information_schema.columns r JOIN information_schema.columns s
-		ON s.table_schema = r.table_schema AND s.table_name = r.table_name AND s.column_name = 'site_id'
-		WHERE r.table_schema = DATABASE() AND (r.column_name = 'run' OR r.column_name LIKE '%\_run')`)
-	if err != nil {
-		c.Fatal(err)
-	}
-	defer columns.Close()
 	out := map[string]int{}
-	for columns.Next() {
-		var table, column string
-		if err := columns.Scan(&table, &column); err != nil {
-			c.Fatal(err)
-		}
+	for _, at := range c.runColumns() {
+		table, column, _ := strings.Cut(at, ".")
 		for _, h := range holds {
 			var n int
-			if err := c.raw.QueryRow(fmt.Sprintf("SELECT COUNT(*) FROM `%s` WHERE site_id = ? AND `%s` = ?", table, column), h.site.ID, h.run).Scan(&n); err != nil {
-				c.Fatal(err)
-			}
-			out[table+"."+column] += n
+			c.row(fmt.Sprintf("SELECT COUNT(*) FROM `%s` WHERE site_id = ? AND `%s` = ?", table, column), []any{h.site.ID, h.run}, &n)
+			out[at] += n
 		}
-	}
-	if err := columns.Err(); err != nil || len(out) < 5 {
-		c.Fatalf("columns %v: %v", out, err)
 	}
 	if n := out["declarations.from_run"] + out["declarations.to_run"]; n != 0 {
 		c.Errorf("%d declarations of runs that were taken over", n)
 	}
 	return out
+}
+
+// runColumns are the columns that name a run, as "table.column", in tables that have a site.
+func (c *crew) runColumns() []string {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
+	defer cancel()
+	rows, err := c.raw.QueryContext(ctx, "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = ?", c.database)
+	if err != nil {
+		c.Fatal(err)
+	}
+	defer rows.Close()
+	all, ofSites := []string{}, map[string]bool{}
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			c.Fatal(err)
+		}
+		switch {
+		case column == "site_id":
+			ofSites[table] = true
+		case column == "run" || strings.HasSuffix(column, "_run"):
+			all = append(all, table+"."+column)
+		}
+	}
+	all = slices.DeleteFunc(all, func(at string) bool { table, _, _ := strings.Cut(at, "."); return !ofSites[table] })
+	if err := rows.Err(); err != nil || len(all) < 5 {
+		c.Fatalf("columns %v: %v", all, err)
+	}
+	return all
+}
+
+// row reads one row past the program. A server that does not answer within a minute is asked once more on another
+// connection, and what it was busy with is told.
+func (c *crew) row(query string, args []any, to ...any) {
+	c.Helper()
+	var err error
+	for range 2 {
+		ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
+		err = c.raw.QueryRowContext(ctx, query, args...).Scan(to...)
+		cancel()
+		if err == nil {
+			return
+		}
+		c.Logf("%s: %v", query, err)
+		c.transactions()
+	}
+	c.Fatal(err)
 }
 
 // apart fails when two visible runs of one site overlap, or two daemons asked a host at a time.
@@ -334,7 +369,8 @@ func (c *crew) end() {
 		d.mu.Unlock()
 	}
 	var held int
-	if err := c.raw.QueryRow("SELECT COUNT(*) FROM host_leases WHERE until > NOW(6)").Scan(&held); err != nil || held > 0 {
-		c.Errorf("%d hosts are still held (%v)", held, err)
+	c.row("SELECT COUNT(*) FROM host_leases WHERE until > NOW(6)", nil, &held)
+	if held > 0 {
+		c.Errorf("%d hosts are still held", held)
 	}
 }

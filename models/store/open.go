@@ -118,16 +118,20 @@ type statements struct {
 	all map[string]*sql.Stmt
 }
 
-// get prepares a statement once for all connections of a pool.
+// get gives a statement that is prepared once for all connections of a pool. No lock is held while the pool is waited
+// for: transactions that hold its connections ask known.
 func (s *statements) get(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stmt := s.all[text]; stmt != nil {
+	if stmt := s.known(text); stmt != nil {
 		return stmt, nil
 	}
 	stmt, err := pool.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other := s.all[text]; other != nil { // prepared by two at once
+		return other, stmt.Close()
 	}
 	if s.all == nil {
 		s.all = map[string]*sql.Stmt{}
