@@ -23,7 +23,7 @@ func (r *run) remove(ctx context.Context, s *settlement, complete bool) error {
 	for key := range s.back {
 		removal := *r.undecided[key]
 		removal.DecidedRun, removal.Reason = proof.run, "listed again"
-		if removal.Stage != models.StageLeftWindow { // the end of that is as silent as its beginning
+		if removal.Stage != models.StageLeftWindow { // its page was listed all the time, stale
 			removal.Stage = models.StageRestored
 		}
 		changed = append(changed, removal)

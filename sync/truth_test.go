@@ -303,7 +303,7 @@ func TestWindows_TheNewestPagesAlone(t *testing.T) {
 		t.Fatalf("the map is one of %q, %v", documents[0].Generator, err)
 	}
 	x.bodies["/sitemap.xml"] = body(2)
-	x.expect("the window goes on", x.feed(x.run(true)), "added /p11")
+	x.expect("the window goes on", x.feed(x.run(true)), "added /p11", "stale /p01")
 	pages := x.states()
 	if !slices.Contains(pages, "stale /p01") {
 		t.Errorf("%q", pages)

@@ -95,9 +95,10 @@ func orNilJSON(block json.RawMessage) any {
 	return block
 }
 
-// cases gives the changes of undecided removals in this run, by page: a case began, was held, or ended by a return.
+// cases gives the changes of undecided removals in this run, by page: a case began, was held, or ended by a return. Of a
+// rolling window that goes on they tell what the inventory shows: its page is stale until it is listed again.
 func (r *changeReader) cases(ctx context.Context) error {
-	if !r.wants(models.KindPending, models.KindHeld, models.KindRestored) {
+	if !r.wants(models.KindPending, models.KindHeld, models.KindRestored, models.KindStale, models.KindFresh) {
 		return nil
 	}
 	after := models.Key{}
@@ -115,10 +116,14 @@ func (r *changeReader) cases(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		readable, err := r.reenteredReadable(ctx, rows, before)
+		if err != nil {
+			return err
+		}
 		for i := range rows {
 			c := &rows[i]
 			kind := r.caseKind(c, before[caseName{models.Key(c.URLKey), c.FromRun}])
-			if kind == "" {
+			if kind == "" || kind == models.KindFresh && !readable[models.Key(c.URLKey)] {
 				continue
 			}
 			err := r.emit(sectionCases, 0, models.Key(c.URLKey), models.Change{Kind: kind, URL: c.URL, Reason: c.Reason})
@@ -157,8 +162,8 @@ func (r *changeReader) stagesBefore(ctx context.Context, rows []removalRow) (map
 	return out, nil
 }
 
-// caseKind tells what a case's new stage means for its page. A rolling window goes on and comes back in silence, and
-// what a person rejected was listed again before.
+// caseKind tells what a case's new stage means for its page. What a person rejected was listed again before; fresh is so
+// only where a readable document lists the page.
 func (r *changeReader) caseKind(c *removalRow, before string) string {
 	undecided := before == models.StagePending || before == models.StageHeld
 	switch {
@@ -168,8 +173,48 @@ func (r *changeReader) caseKind(c *removalRow, before string) string {
 		return models.KindPending
 	case c.Stage == models.StageRestored && undecided && (c.Ruling != rejected || c.RuledRun >= r.run):
 		return models.KindRestored
+	case c.Stage == models.StageLeftWindow && c.DecidedRun == models.Open && before != models.StageLeftWindow:
+		return models.KindStale
+	case r.reentered(c, before):
+		return models.KindFresh
 	}
 	return ""
+}
+
+// reentered tells whether a page came back to its rolling window in this run.
+func (r *changeReader) reentered(c *removalRow, before string) bool {
+	return before == models.StageLeftWindow && c.DecidedRun == r.run && (c.Stage == models.StageLeftWindow || c.Stage == models.StageRestored)
+}
+
+// reenteredReadable gives the pages that came back to a rolling window in a document that was read: in another one they
+// stay stale, as they were said to be.
+func (r *changeReader) reenteredReadable(ctx context.Context, rows []removalRow, before map[caseName]string) (map[models.Key]bool, error) {
+	var keys []models.Key
+	for i := range rows {
+		if c := &rows[i]; r.reentered(c, before[caseName{models.Key(c.URLKey), c.FromRun}]) {
+			keys = append(keys, models.Key(c.URLKey))
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	t, err := r.readTurns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := r.declared(ctx, keys, r.run)
+	if err != nil {
+		return nil, err
+	}
+	out := map[models.Key]bool{}
+	for key, row := range listed {
+		d, err := t.document(ctx, r, row.Document, r.run)
+		if err != nil {
+			return nil, err
+		}
+		out[key] = d.good
+	}
+	return out, nil
 }
 
 // of gives a case when it is about a page's listing in a document.

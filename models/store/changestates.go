@@ -29,7 +29,7 @@ type documentState struct {
 // turned gives the pages of a document that are stale after the run and were told to be live, or the other way round: their
 // document turned, or another one lists them now. Who follows the feed holds the state of the last line: a page that was
 // added or restored is live, one that changed or moved to another document is what it was. Pages with an undecided removal
-// are pending whatever their document is.
+// are pending, or stale out of their rolling window, whatever their document is.
 func (r *changeReader) turned(ctx context.Context, document int32) error {
 	if !r.wants(models.KindStale, models.KindFresh) {
 		return nil
@@ -110,9 +110,9 @@ func (r *changeReader) tellTurned(ctx context.Context, t *turns, rows []models.D
 				continue // the lines of rulings tell
 			}
 			if c != nil && c.stageAt(r.was) != models.StageRejected {
-				if of(row.Document, undecided[row.Key]) != nil {
-					continue // still pending, held or out of its window
-				} // else it was said to be restored, or came back to its window in silence
+				if of(row.Document, undecided[row.Key]) != nil || c.Stage == models.StageLeftWindow {
+					continue // still pending, held or out of its window; who came back to that was told with the cases
+				} // else it was said to be restored
 			} else {
 				before, err := t.document(ctx, r, from.Document, r.was)
 				if err != nil {

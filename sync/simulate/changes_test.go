@@ -70,7 +70,6 @@ func (x *world) followed(now *snapshot, feed []models.Change) error {
 	for _, c := range feed {
 		if state, ok := kinds[c.Kind]; ok {
 			x.past.folded[c.URL] = state
-			delete(x.past.rolled, c.URL)
 		}
 		if c.Kind == models.KindMoved {
 			x.past.folded[c.URL] = models.StateRemoved
@@ -80,12 +79,7 @@ func (x *world) followed(now *snapshot, feed []models.Change) error {
 		}
 	}
 	for url, p := range now.pages {
-		// A page comes and goes with its window in silence (docs/history.md): what was said before it went may not be what it
-		// comes back to, until the next line.
-		if p.Removal != nil && p.Removal.Stage == models.StageLeftWindow {
-			x.past.rolled[url] = true
-		}
-		if got := x.past.folded[url]; got != p.State && !x.past.rolled[url] {
+		if got := x.past.folded[url]; got != p.State {
 			return fmt.Errorf("who follows the feed has %q for a page that is\n%s", got, now.lines[url])
 		}
 	}
@@ -123,7 +117,11 @@ func (x *world) expect(must, may map[saying]bool, before, now *snapshot, url str
 		is(models.KindPending)
 	case p.State == models.StateHeld:
 		is(models.KindHeld)
-	case was == models.StageLeftWindow || has == models.StageLeftWindow: // windows go on in silence
+	case was != has && has == models.StageLeftWindow:
+		is(models.KindStale)
+	case was != has && was == models.StageLeftWindow && p.State == models.StateLive:
+		is(models.KindFresh)
+	case was == models.StageLeftWindow || has == models.StageLeftWindow: // nothing new
 	case undecided(old.State):
 		if is(models.KindRestored); p.State == models.StateStale {
 			could(models.KindStale)

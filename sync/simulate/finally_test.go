@@ -191,8 +191,11 @@ func (x *world) converged(now *snapshot) error {
 		}
 	}
 	feed, err := x.lines(models.ChangeFilter{Run: now.run})
-	if err == nil && len(feed) > 0 {
-		err = fmt.Errorf("nothing happens any more, and the feed says %s", text(feed[0]))
+	for _, c := range feed { // time alone goes on, and with it the news
+		rolledOn := x.window.kind == newsWindow && c.Kind == models.KindStale && now.cases[c.URL].Stage == models.StageLeftWindow && now.cases[c.URL].FromRun == now.run
+		if !rolledOn {
+			return fmt.Errorf("nothing happens any more, and the feed says %s", text(c))
+		}
 	}
 	return err
 }

@@ -20,7 +20,6 @@ type past struct {
 	triggers int
 	ruled    map[string]bool         // pages on whose removal a person ruled since the last run
 	folded   map[string]models.State // what somebody has who follows the change feed
-	rolled   map[string]bool         // pages that left a rolling window, or came back, since the feed told of them
 
 	moments []*snapshot // one for each run that became visible, oldest first
 	feed    []string    // all lines of the change feed as they were read after each run
@@ -65,7 +64,7 @@ type snapshot struct {
 
 func (p *past) begin() {
 	p.named, p.renamed = map[string]bool{}, map[string]renaming{}
-	p.ruled, p.folded, p.rolled = map[string]bool{}, map[string]models.State{}, map[string]bool{}
+	p.ruled, p.folded = map[string]bool{}, map[string]models.State{}
 	p.moments = []*snapshot{{pages: map[string]*models.Page{}, lines: map[string]string{}}}
 }
 

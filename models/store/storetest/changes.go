@@ -126,36 +126,6 @@ func changes(t *testing.T, open func() *store.Store) {
 	same(t, "run 9", []string{"9 fresh http://example.com/d", "9 fresh " + pageA}, got)
 }
 
-// windows: a page that leaves a rolling window is stale, not pending, and comes and goes without a word.
-func windows(t *testing.T, open func() *store.Store) {
-	f := settled(t, open())
-	run := f.Begin() // 3
-	old := Case(run, 1, pageA, models.StageLeftWindow)
-	f.SaveRemovals(run, old)
-	f.Finish(run)
-	same(t, "out of the window", []string{"stale " + pageA, "live " + pageB, "pending " + pageC}, f.States(models.AsOf{}))
-	for state, want := range map[models.State]int64{models.StateLive: 1, models.StateStale: 1, models.StatePending: 1, models.StateAll: 3} {
-		if n, err := f.Store.CountPages(t.Context(), f.Site.ID, models.PageFilter{State: state}); err != nil || n != want {
-			t.Errorf("%d pages are %s, %v; want %d", n, state, err, want)
-		}
-	}
-	run = f.Begin() // 4
-	back := old
-	back.Stage, back.DecidedRun = models.StageRestored, 4
-	f.SaveRemovals(run, back)
-	f.Finish(run)
-	run = f.Begin() // 5
-	again := Case(run, 1, pageA, models.StageLeftWindow)
-	f.SaveRemovals(run, again)
-	f.Finish(run)
-	same(t, "what was told", []string{"2 pending " + pageC}, told(f.Changes(models.ChangeFilter{After: "1.3.0.ffffffffffffffffffffffffffffffff"})))
-	run = f.Begin() // 6: a hook says that it is gone
-	again.Stage = models.StagePending
-	f.SaveRemovals(run, again)
-	f.Finish(run)
-	same(t, "now it is pending", []string{"6 pending " + pageA}, told(f.Changes(models.ChangeFilter{Run: 6})))
-}
-
 func cursors(t *testing.T, open func() *store.Store) {
 	f := settled(t, open())
 	for range 2 {

@@ -44,6 +44,8 @@ func (m model) states() map[string]string {
 			state = models.StateRemoved
 		case p.document == 0:
 			continue
+		case p.stage == models.StageLeftWindow:
+			state = models.StateStale
 		case p.stage != "" && p.ruling == "" && p.stage == models.StageHeld:
 			state = models.StateHeld
 		case p.stage != "" && p.ruling != models.StageRejected:
@@ -170,6 +172,13 @@ func follow(told, before, after model) []string {
 			add(models.KindHeld)
 		case p.stage != q.stage && p.stage == models.StagePending:
 			add(models.KindPending)
+		case p.stage != q.stage && p.stage == models.StageLeftWindow:
+			add(models.KindStale)
+		case p.stage == "" && q.stage == models.StageLeftWindow:
+			if after.good[p.document] {
+				add(models.KindFresh)
+			}
+			continue
 		case p.stage == "" && q.stage != "" && q.ruling != models.StageRejected:
 			add(models.KindRestored)
 		}

@@ -29,7 +29,11 @@ func (h *history) change(run models.Run, next *model, url string) bool {
 	case p.stage != "": // an undecided case: back, removed or held
 		switch rapid.SampledFrom([]string{models.StageRestored, models.StageRemoved, models.StageHeld}).Draw(h.t, "end") {
 		case models.StageRestored:
-			h.saveCase(run, url, p, models.StageRestored)
+			end := models.StageRestored
+			if p.stage == models.StageLeftWindow {
+				end = p.stage // which says that it ended by its run
+			}
+			h.saveCase(run, url, p, end)
 			p.stage, p.ruling = "", ""
 		case models.StageRemoved:
 			if p.ruling == models.StageRejected || p.twin != 0 {
@@ -39,7 +43,7 @@ func (h *history) change(run models.Run, next *model, url string) bool {
 			h.Stage(run, p.document, []models.Key{key}, nil)
 			p = modelPage{content: p.content, first: p.first, removed: true}
 		default:
-			if p.stage == models.StageHeld || p.ruling != "" {
+			if p.stage != models.StagePending || p.ruling != "" {
 				return false
 			}
 			h.saveCase(run, url, p, models.StageHeld)
@@ -86,10 +90,7 @@ func (h *history) listedStep(run models.Run, next *model, url string, p modelPag
 			return false
 		}
 	case "miss":
-		p.stage, p.from = models.StagePending, run.ID
-		if rapid.Bool().Draw(h.t, "held") {
-			p.stage = models.StageHeld
-		}
+		p.stage, p.from = rapid.SampledFrom([]string{models.StagePending, models.StageHeld, models.StageLeftWindow}).Draw(h.t, "stage"), run.ID
 		h.saveCase(run, url, p, p.stage)
 	case "remove":
 		if p.twin != 0 {
@@ -108,7 +109,7 @@ func (h *history) listedStep(run models.Run, next *model, url string, p modelPag
 func (h *history) saveCase(run models.Run, url string, p modelPage, stage string) {
 	c := Case(run, p.document, url, stage)
 	c.FromRun, c.FirstRun = p.from, p.first
-	if stage == models.StageRestored || stage == models.StageRemoved {
+	if stage == models.StageRestored || stage == models.StageRemoved || c.FromRun < run.ID && stage == models.StageLeftWindow {
 		c.DecidedRun = run.ID
 	}
 	h.SaveRemovals(run, c)
@@ -123,7 +124,7 @@ func (h *history) rule(approve bool) {
 		ruling = models.StageApproved
 	}
 	for url, p := range h.now.pages {
-		if p.stage != "" && p.ruling != ruling && (p.ruling == "" || !approve) { // all means none that was ruled on
+		if p.stage != "" && p.stage != models.StageLeftWindow && p.ruling != ruling && (p.ruling == "" || !approve) { // all means none that was ruled on
 			p.ruling = ruling
 			h.now.pages[url] = p
 			n--

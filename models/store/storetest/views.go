@@ -27,7 +27,7 @@ var ViewNames = []string{"v1_sites", "v1_runs", "v1_documents", "v1_pages", "v1_
 // whatever a run can write.
 func ExerciseViews(t *testing.T, open func(t testing.TB) (func() *store.Store, *Views)) {
 	for name, run := range map[string]func(t *testing.T, open func() *store.Store){
-		"Histories": histories, "Changes": changes, "Returned": returned, "Reversals": reversals, "Windows": windows, "Removals": removals, "Rulings": rulings, "Across": across,
+		"Histories": histories, "Changes": changes, "Returned": returned, "Reversals": reversals, "Windows": windows, "Reentries": reentries, "Removals": removals, "Rulings": rulings, "Across": across,
 		"Listings": listings, "Findings": findings, "Bytes": identity, "Restaged": restaged, "Unstage": unstage,
 		"Documents": documents, "Carried": carried, "Failure": failure, "Sweep": sweep, "Shifts": shifts,
 	} {
