@@ -2,8 +2,6 @@ package syncer
 
 import (
 	"slices"
-
-	"github.com/sitemapd/sitemapd/models"
 )
 
 // A site that is edited while it is read shows pages in no file at all: every entry behind a deleted one moves a place
@@ -23,21 +21,10 @@ func suspects(missing []place, documents []*document) []*document {
 		return nil
 	}
 	byNumber := map[int32]*document{}
-	series := map[string][]*document{}
 	for _, d := range documents {
 		byNumber[d.Number] = d
-		if d.visited && !d.alias && d.Type == "urlset" && d.Verdict != models.VerdictGone {
-			name, _ := seriesOf(d.URL)
-			series[name] = append(series[name], d)
-		}
 	}
-	for _, files := range series {
-		slices.SortFunc(files, func(a, b *document) int {
-			_, x := seriesOf(a.URL)
-			_, y := seriesOf(b.URL)
-			return x - y
-		})
-	}
+	series := inSeries(slices.Values(documents), func(d *document) bool { return d.visited && !d.alias })
 	var out []*document
 	want := func(d *document) {
 		if d != nil && d.visited && !slices.Contains(out, d) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -160,11 +162,17 @@ func (r *run) ends(postType string) []*document {
 	return out
 }
 
-// series gives the documents that list pages, by the name that numbered files have in common, in the order of their numbers.
+// series gives the site's documents that list pages, see inSeries.
 func (r *run) series() map[string][]*document {
+	return inSeries(maps.Values(r.documents), func(*document) bool { return true })
+}
+
+// inSeries gives the wanted documents that list pages, by the name that numbered files have in common, in the order of
+// their numbers.
+func inSeries(documents iter.Seq[*document], wanted func(*document) bool) map[string][]*document {
 	out := map[string][]*document{}
-	for _, d := range r.documents {
-		if d.Type == "urlset" && d.Verdict != models.VerdictGone {
+	for d := range documents {
+		if d.Type == "urlset" && d.Verdict != models.VerdictGone && wanted(d) {
 			name, _ := seriesOf(d.URL)
 			out[name] = append(out[name], d)
 		}
