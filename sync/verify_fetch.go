@@ -83,6 +83,17 @@ func (v *visit) look(ctx context.Context, s *subject) (pageAnswer, error) {
 	return a, nil
 }
 
+// lookUnlessWanted is look, given up when a run becomes due.
+func (v *visit) lookUnlessWanted(ctx context.Context, s *subject) (pageAnswer, error) {
+	fetching, stop := v.untilWanted(ctx)
+	defer stop()
+	a, err := v.look(fetching, s)
+	if errors.Is(context.Cause(fetching), errWanted) {
+		return a, errWanted
+	}
+	return a, err
+}
+
 // hop asks one URL. Next is where it redirects to.
 func (v *visit) hop(ctx context.Context, s *subject, a *pageAnswer, at string) (next string, err error) {
 	release, err := v.borrow(ctx, at)

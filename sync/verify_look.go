@@ -106,13 +106,7 @@ func (v *visit) examine(ctx context.Context, key models.Key, url string) (canoni
 	if err != nil {
 		return "", err
 	}
-	fetching, stop := v.untilWanted(ctx)
-	a, err := v.look(fetching, s)
-	gaveUp := context.Cause(fetching)
-	stop()
-	if errors.Is(gaveUp, errWanted) {
-		return "", errWanted
-	}
+	a, err := v.lookUnlessWanted(ctx, s)
 	if err != nil {
 		return "", err
 	}
@@ -124,6 +118,19 @@ func (v *visit) examine(ctx context.Context, key models.Key, url string) (canoni
 		return "", err
 	}
 	ev := canonical.Extract(a.response)
+	if ev.Renews(s.evidence) { // of what the body says now nothing is known
+		s.watch.ETag, s.watch.LastModified = "", ""
+		full, err := v.lookUnlessWanted(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		if err := v.tell(ctx, &full.response, l); err != nil {
+			return "", err
+		}
+		if whole := canonical.Extract(full.response); takes(&whole) {
+			a, ev = full, whole
+		}
+	}
 	done := map[canonical.Key]bool{canonical.Key(key): true}
 	for i := range ev.Along {
 		along := &ev.Along[i]

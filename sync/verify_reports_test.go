@@ -53,6 +53,13 @@ var pageReports = []struct {
 		return instead(`<noscript><link rel="canonical" href="` + page + `"></noscript>`)
 	}},
 	{canonical.FindingEmpty, func(string, string, string) sitetest.Fault { return sitetest.Body("text/html; charset=UTF-8", "") }},
+	{canonical.FindingUndecodable, func(page, _, _ string) sitetest.Fault {
+		var utf16 strings.Builder // without a word of it
+		for _, c := range `<html><head><link rel="canonical" href="` + page + `"></head><body>` {
+			utf16.WriteString(string(c) + "\x00")
+		}
+		return sitetest.Body("text/html", utf16.String())
+	}},
 	{canonical.FindingMissingScheme, func(string, string, string) sitetest.Fault { return sitetest.Canonical("www.example.com/page") }},
 	{canonical.FindingMalformed, func(string, string, string) sitetest.Fault { return instead(`<link rel="canonical" href="">`) }},
 	{canonical.FindingFragment, func(page, _, _ string) sitetest.Fault { return sitetest.Canonical(page + "#more") }},

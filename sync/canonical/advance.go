@@ -353,12 +353,37 @@ func (s *Step) conflict(o Observed, flapping bool) {
 			c.Members = append(c.Members, Member{Target: r.Target, Key: r.TargetKey, Signal: kindOf(r.Method), Place: r.Provenance.Place, Line: r.Provenance.Line})
 		}
 	}
+	if c == nil && o.Evidence.Reading == ReadingNotModified {
+		c = s.mixed(o)
+	}
 	if c != nil && s.Next.Conflict != nil {
 		copied := *c
 		copied.OpenedAt = s.Next.Conflict.OpenedAt
 		c = &copied
 	}
 	s.Next.Conflict = c
+}
+
+// mixed finds the contradiction between the header of a 304 and what the body said that it stands for.
+func (s *Step) mixed(o Observed) *Conflict {
+	var of []int
+	differ := false
+	for i := range s.Next.Current {
+		if r := &s.Next.Current[i]; r.Method.ofPage() && r.Status != StatusInvalid {
+			of = append(of, i)
+			differ = differ || r.TargetKey != s.Next.Current[of[0]].TargetKey
+		}
+	}
+	if !differ {
+		return nil
+	}
+	c := &Conflict{Source: o.Evidence.Source, SourceKey: o.Evidence.Key, Kinds: []Reason{ReasonHTMLHTTP}, State: "open", OpenedAt: o.At}
+	for _, i := range of {
+		r := &s.Next.Current[i]
+		r.contradict(ReasonHTMLHTTP)
+		c.Members = append(c.Members, Member{Target: r.Target, Key: r.TargetKey, Signal: kindOf(r.Method), Place: r.Provenance.Place, Line: r.Provenance.Line})
+	}
+	return c
 }
 
 func kindOf(m Method) Kind {

@@ -82,6 +82,13 @@ func decode(body []byte, contentType string) decoded {
 	return d
 }
 
+// garbled says of a decoded document that it was decoded in the wrong way: every second byte of UTF-16 that nothing tells is
+// NUL, three of four in UTF-32, which no browser reads.
+func garbled(doc []byte) bool {
+	head := doc[:min(len(doc), 512)]
+	return bytes.Count(head, []byte{0}) > len(head)/8+1
+}
+
 // text decodes a piece of the document to UTF-8.
 func (d *decoded) text(b []byte) string {
 	if firstHigh(b) < 0 {

@@ -1,5 +1,7 @@
 package canonical
 
+import "slices"
+
 // ParserVersion names the extraction rules; it is part of every evidence's provenance.
 const ParserVersion = "canonical-extract/3"
 
@@ -250,6 +252,32 @@ func (e *Evidence) Of(kinds ...Kind) []Item {
 func (e *Evidence) HasRemark(h Hint) bool {
 	for _, r := range e.Remarks {
 		if r.Hint == h {
+			return true
+		}
+	}
+	return false
+}
+
+// Renews says of a 304 that its header tells something new: another canonical URL, another refresh, or noindex. Then the
+// answer that it stands for is not the one that the server would give now.
+func (e *Evidence) Renews(before *Evidence) bool {
+	if e.Reading != ReadingNotModified || before == nil {
+		return false
+	}
+	if e.Robots.NoIndex && !before.Robots.NoIndex {
+		return true
+	}
+	for _, kind := range []Kind{KindHTTPLink, KindRefreshHeader} {
+		told := func(it Item) bool { return it.Accepted }
+		now, then := e.Of(kind), before.Of(kind)
+		in := func(list []Item, k Key) bool {
+			return slices.ContainsFunc(list, func(it Item) bool { return told(it) && it.Key == k })
+		}
+		if !slices.ContainsFunc(now, told) { // a field that a 304 does not repeat stays as it was
+			continue
+		}
+		if slices.ContainsFunc(now, func(it Item) bool { return told(it) && !in(then, it.Key) }) ||
+			slices.ContainsFunc(then, func(it Item) bool { return told(it) && !in(now, it.Key) }) {
 			return true
 		}
 	}

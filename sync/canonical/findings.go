@@ -81,6 +81,7 @@ const (
 	FindingCharsetConflict       = "charset-conflict"
 	FindingTruncated             = "page-truncated"
 	FindingEmpty                 = "page-empty"
+	FindingUndecodable           = "page-undecodable"
 	FindingChallenge             = "page-behind-challenge"
 	FindingLastmodUnchanged      = "lastmod-moved-without-change"
 	FindingLastmodBehind         = "content-changed-without-lastmod"
@@ -174,6 +175,8 @@ var catalogue = []FindingKind{
 	{FindingTruncated, "C19", SeverityInfo, "info", "The page was cut off before its head ended; nothing is said about its canonical.", "Look at the server's time limits.", ""},
 	{FindingEmpty, "C19", SeverityError, "high", "The page answers as if all were well, with nothing in it.",
 		"Look into the server's error log: a program died before it printed anything.", ""},
+	{FindingUndecodable, "C19", SeverityWarning, "medium", "The page is coded in a way that is not understood; nothing is said about its canonical.",
+		"Send gzip or nothing as Content-Encoding unless asked for more, and name the text's encoding in Content-Type.", ""},
 	{FindingChallenge, "C19", SeverityWarning, "medium", "A bot wall, login or consent page stands in the page's place.", "Let this client through.", ""},
 	{FindingLastmodUnchanged, "S15", SeverityInfo, "low", "The sitemap's lastmod moved though the page did not change.", "Write lastmod when the content changes.", ""},
 	{FindingLastmodBehind, "S15", SeverityWarning, "medium", "The page changed but the sitemap's lastmod did not.", "Write lastmod when the content changes.", ""},

@@ -19,6 +19,10 @@ type found struct {
 // html reads an HTML document.
 func (x *extraction) html(body []byte, counts bool) {
 	x.doc = decode(body, x.ev.ContentType)
+	if garbled(x.doc.doc) {
+		x.ev.Reading = ReadingUndecodable
+		return
+	}
 	x.ev.Charset, x.ev.CharsetFrom = x.doc.name, x.doc.from
 	if x.doc.conflict != "" {
 		x.remark(HintCharsetConflict, x.doc.conflict, 0)

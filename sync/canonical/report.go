@@ -123,6 +123,10 @@ func (r *reporter) sitemap() {
 	case ReadingTempFail, ReadingMaintenance:
 		r.say(FindingSitemapServerError, nil, "answers %d", ev.Status)
 	case ReadingUnreachable:
+		if ev.Status > 0 {
+			r.say(FindingSitemapServerError, nil, "answers %d, which is no answer to what was asked", ev.Status)
+			break
+		}
 		r.say(FindingSitemapServerError, nil, "does not answer")
 	case ReadingDenied, ReadingError:
 		r.say(FindingSitemapDenied, nil, "answers %d", ev.Status)
@@ -134,6 +138,8 @@ func (r *reporter) sitemap() {
 		r.say(FindingTruncated, nil, "ends before its head does")
 	case ReadingEmpty:
 		r.say(FindingEmpty, nil, "answers %d with an empty body", ev.Status)
+	case ReadingUndecodable:
+		r.say(FindingUndecodable, nil, "neither HTML nor any text that can be read")
 	case ReadingRedirect:
 		if hops := ev.Of(KindRedirectPermanent, KindRedirectTemporary); len(hops) > 0 {
 			last := hops[len(hops)-1]
