@@ -1,6 +1,7 @@
 package syncer
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,12 +52,21 @@ func (j *judging) audit(ctx context.Context) error {
 		if !j.l.listed && canonical.OfListing(t.Finding.Code) && t.State != "new" {
 			t.State = "fixed"
 		}
-		if old != nil && (old.State == t.State && old.LastSeen.Equal(t.LastSeen) || j.again && old.State != "fixed" && t.State != "fixed") {
-			continue // a new judgement of the same look confirms nothing
-		}
 		row, err := findingRow(&t, j.s.watch.Key, j.at)
 		if err != nil {
 			return err
+		}
+		if old != nil && j.again && old.State != "fixed" && t.State != "fixed" {
+			// A new judgement of the same look confirms nothing, but what it is about may lead elsewhere now.
+			if j.ev == j.s.evidence && !bytes.Equal(old.Body, row.Body) {
+				told := *old
+				told.Body = row.Body
+				j.findings = append(j.findings, told)
+			}
+			continue
+		}
+		if old != nil && old.State == t.State && old.LastSeen.Equal(t.LastSeen) {
+			continue
 		}
 		// Seen again is no change: only what became new, fixed or reopened is one.
 		if old != nil && (old.State == row.State || row.State == "open") {

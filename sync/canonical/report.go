@@ -144,8 +144,12 @@ func (r *reporter) sitemap() {
 		if hops := ev.Of(KindRedirectPermanent, KindRedirectTemporary); len(hops) > 0 {
 			last := hops[len(hops)-1]
 			switch {
+			case hops[0].URL == "" && hops[0].Raw != "":
+				r.say(FindingSitemapRedirect, &hops[0], "answers %d but leads to no page: %q", hops[0].Status, hops[0].Raw)
 			case hops[0].URL == "":
 				r.say(FindingSitemapRedirect, &hops[0], "answers %d but names no address to go to", hops[0].Status)
+			case len(hops) > mostHops:
+				r.say(FindingSitemapRedirect, &hops[0], "redirects with %d to %s and on; after %d hops no page was reached", hops[0].Status, hops[0].URL, len(hops))
 			case hops[0].Key == ev.Key:
 				r.say(FindingSitemapRedirect, &hops[0], "redirects with %d to itself", hops[0].Status)
 			default:

@@ -185,15 +185,15 @@ func (l *limiter) pagePause(h *host, response, crawlDelay time.Duration) time.Du
 	if l.opt.PageDelay < 0 {
 		return 0
 	}
-	spent := 2 * response
+	silence := time.Duration(0)
 	if h.silent > 0 {
-		spent = min(spent, silentPause<<min(h.silent-1, 8))
+		silence, response = min(2*response, silentPause<<min(h.silent-1, 8)), 0
 	}
-	pause := max(l.opt.PageDelay, spent, min(crawlDelay, maxCrawlDelay))
+	pause := max(l.opt.PageDelay, 2*response, min(crawlDelay, maxCrawlDelay))
 	if l.opt.Now().Before(h.slowUntil) {
 		pause *= time.Duration(h.slowFactor)
 	}
-	return pause
+	return max(pause, silence)
 }
 
 // report tells the limiter how the host answered: latency is the time to the

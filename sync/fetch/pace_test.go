@@ -322,6 +322,8 @@ func TestPace_PagesThatHangHoldNoOthers(t *testing.T) {
 		c, end := inMemory(t, fetch.Options{Retries: -1}, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/hangs/" {
 				<-r.Context().Done()
+			} else if r.URL.Path == "/busy/" {
+				w.WriteHeader(503)
 			}
 		})
 		defer end()
@@ -331,7 +333,7 @@ func TestPace_PagesThatHangHoldNoOthers(t *testing.T) {
 			waited     time.Duration
 		}{
 			{"/a/", 0, 0}, {"/hangs/", 0, 1}, {"/a/", 0, 5}, {"/a/", 0, 1}, {"/hangs/", 0, 1}, {"/hangs/", 0, 5}, {"/hangs/", 0, 10}, {"/hangs/", 0, 20}, {"/hangs/", 0, 40},
-			{"/a/", 0, 40}, {"/hangs/", 7, 1}, {"/a/", 0, 7},
+			{"/a/", 0, 40}, {"/hangs/", 7, 1}, {"/a/", 0, 7}, {"/busy/", 0, 1}, {"/busy/", 0, 2}, {"/hangs/", 0, 4}, {"/a/", 0, 5}, {"/a/", 0, 4},
 		} {
 			r := c.Do(t.Context(), fetch.Request{URL: "http://site.test" + page.path, Kind: fetch.Page, CrawlDelay: page.crawlDelay * time.Second})
 			_ = r.Close()
