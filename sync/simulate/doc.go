@@ -1,6 +1,7 @@
 // Package simulate tests the promises of the engine against a made-up world: a WordPress-shaped site that publishes,
 // edits, trashes, re-pages, switches plugins and breaks in every way its faults know, a daemon that is killed between
-// any two statements, rolling windows of news or newest pages that go on, an operator who approves and rejects, a clock that jumps.
+// any two statements, or stands still while another one takes its host over and goes on in the midst of that one's run, rolling
+// windows of news or newest pages that go on, an operator who approves and rejects, a clock that jumps.
 //
 // A history is a list of plain operations made from a seed. After each run what the engine recorded is compared with an
 // oracle that saw the same bytes: nothing lost, no removal without proof, no invented change, the past as it was

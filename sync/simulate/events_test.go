@@ -40,7 +40,7 @@ var mustHappen = []string{
 	"site: share", "site: reorder", "site: per-file", "site: layout", "site: zone", "site: scheme", "site: permalinks", "site: purge",
 	"site: edited while it is read", "operator: approve", "operator: reject", "operator: new root", "operator: restart", "clock: back",
 	"hook: told", "hook: told a lie", "run: complete", "run: partial", "run: unavailable", "run: targeted", "run: two walks", "run: read again",
-	"run: served a trigger", "fault: kill-statement", "fault: kill-before", "fault: kill-after", "fault: fail-before", "fault: fail-after",
+	"run: served a trigger", "fault: kill-statement", "fault: kill-before", "fault: kill-after", "fault: fail-before", "fault: fail-after", "fault: freeze-before", "daemon: refused after a takeover", "daemon: went on in the midst of another's run",
 	"answer: 304", "answer: old copy", "answer: cut", "answer: 404 with a sitemap", "answer: 410 with a sitemap", "answer: 404", "answer: 410",
 	"answer: 401", "answer: 429", "answer: 500", "answer: 503", "answer: 5xx with a sitemap", "answer: HTML", "answer: empty body",
 	"answer: empty urlset", "answer: empty index", "answer: redirected", "answer: redirect loop", "answer: wrong namespace",

@@ -172,6 +172,7 @@ func made(seed int) history {
 		h.Steps = append(h.Steps, d.op())
 	}
 	h.rolling()
+	h.sleeping()
 	return h
 }
 
@@ -188,5 +189,19 @@ func (h *history) rolling() {
 			h.Steps = append(h.Steps, op{Do: d.of(rolls), A: d.number(999), B: d.number(999), C: d.number(9)})
 		}
 		h.Steps = append(h.Steps, step)
+	}
+}
+
+// sleeping lets a daemon stand still in the midst of runs of some histories, and another one take its host over: by dice of
+// its own too.
+func (h *history) sleeping() {
+	d := dice{rand.New(rand.NewPCG(uint64(h.Seed), 0x51ee9))}
+	if !d.oneIn(3) {
+		return
+	}
+	for i := range h.Steps {
+		if o := &h.Steps[i]; o.Do == "run" && o.Fail == nil && d.oneIn(5) {
+			o.Fail = &failure{Kind: freezeBefore, Share: 1 + d.number(999)}
+		}
 	}
 }

@@ -60,6 +60,7 @@ type recorder struct {
 	second   int             // number of the look that begins the second walk
 	good     map[string]view // complete views by URL and validator, for answers 304
 	outcomes []*outcomeFault
+	apart    bool // it answers nothing any more
 	now      func() time.Time
 	events   *events
 }
@@ -98,6 +99,9 @@ func matches(pattern, uri string) bool {
 
 func (r *recorder) Read(ctx context.Context, req fetch.Request, consume func(*fetch.Result) error) (*fetch.Result, error) {
 	l := look{url: req.URL, page: req.Kind == fetch.Page}
+	if result := r.unanswered(ctx, req); result != nil {
+		return result, nil
+	}
 	result, err := r.broken(req), error(nil)
 	if result == nil {
 		result, err = r.client.Read(ctx, req, func(res *fetch.Result) error {

@@ -25,9 +25,14 @@ type storage struct {
 	statements int
 	dead       bool
 	lease      models.Lease // the last one taken
+	leased     bool         // it was taken since the last failure was planned
 	deadline   chan struct{}
 	// What the last run that ended well needed: planned failures are spread over that.
 	usedCalls, usedStatements int
+	// Of a daemon that stands still, see takeover_test.go.
+	gate, stands chan struct{} // opened when it may go on; closed when it stands
+	standing     bool
+	other        *sleeper // the daemon whose host this one took over
 }
 
 func newStorage(s *store.Store) *storage {
@@ -45,7 +50,7 @@ func (d *storage) arm(f failure) {
 	default:
 		f.At = 1 + d.usedCalls*f.Share/1000
 	}
-	d.fail, d.calls, d.statements = f, 0, 0
+	d.fail, d.calls, d.statements, d.leased = f, 0, 0, false
 }
 
 // ended notes what a run that ended well needed.
@@ -102,7 +107,7 @@ func (d *storage) call(ctx context.Context, fn func(context.Context) error) erro
 		return errKilled
 	}
 	d.calls++
-	hit := d.calls == d.fail.At
+	hit := d.calls == d.fail.At && d.gate == nil
 	kind := d.fail.Kind
 	if hit && kind == killBefore {
 		d.kill()
@@ -112,6 +117,11 @@ func (d *storage) call(ctx context.Context, fn func(context.Context) error) erro
 	d.mu.Unlock()
 	if hit && kind == failBefore {
 		return errFailed
+	}
+	d.pause()
+	d.wake()
+	if d.killed() {
+		return errKilled
 	}
 	err := fn(mortal{ctx, d})
 	switch {
@@ -154,7 +164,7 @@ func (d *storage) AcquireLease(ctx context.Context, host models.Key, owner strin
 	err := d.call(ctx, func(ctx context.Context) (err error) {
 		if lease, err = d.Store.AcquireLease(ctx, host, owner, ttl); err == nil {
 			d.mu.Lock()
-			d.lease = lease
+			d.lease, d.leased = lease, true
 			d.mu.Unlock()
 		}
 		return err
@@ -167,7 +177,7 @@ func (d *storage) TakeRun(ctx context.Context, host models.Key, owner string, tt
 	err := d.call(ctx, func(ctx context.Context) (err error) {
 		if lease, run, err = d.Store.TakeRun(ctx, host, owner, ttl, site, run); err == nil {
 			d.mu.Lock()
-			d.lease = lease
+			d.lease, d.leased = lease, true
 			d.mu.Unlock()
 		}
 		return err

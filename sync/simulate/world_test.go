@@ -94,6 +94,8 @@ type world struct {
 	away   []uint32 // withdrawn posts that may come back
 	events []sitetest.Event
 	past   past
+	// A daemon that stands still while another one works on its database.
+	sleeper *sleeper
 	// thorough and turns: see sometimes.
 	thorough bool
 	turns    int
@@ -194,6 +196,7 @@ func (x *world) open() error {
 		good = map[string]view{}
 	}
 	x.db = newStorage(x.store)
+	x.db.other = x.sleeper
 	if calls > 0 {
 		x.db.usedCalls, x.db.usedStatements = calls, statements
 	}
@@ -217,6 +220,12 @@ func (x *world) newEngine(parallel int) (*syncer.Engine, error) {
 }
 
 func (x *world) close() {
+	x.abandon()
+	x.shut()
+}
+
+// shut ends the daemon; one that stands still goes on doing so.
+func (x *world) shut() {
 	if x.web != nil {
 		x.web.client.Close()
 	}
@@ -226,7 +235,7 @@ func (x *world) close() {
 }
 
 func (x *world) reopen() error {
-	x.close()
+	x.shut()
 	return x.open()
 }
 
@@ -255,6 +264,10 @@ func (x *world) run(o op, confirm bool) error {
 	causes := []string{models.CauseCron, models.CauseManual, models.CauseHook, models.CauseConfirm}
 	request := syncer.Request{SiteID: x.site.ID, Cause: causes[o.A%4], Confirm: confirm}
 	var err error
+	frozen := o.Fail != nil && o.Fail.Kind == freezeBefore
+	if frozen { // one thing after the other, so that it stands at one place
+		o.B = 0
+	}
 	if x.engine, err = x.newEngine(1 + o.B); err != nil {
 		return err
 	}
@@ -268,15 +281,27 @@ func (x *world) run(o op, confirm bool) error {
 	}
 	x.origin.ResetLog()
 	x.plan(o.Torn)
-	record, failed := x.engine.Run(x.ctx, request)
+	var record models.Run
+	var failed error
+	if frozen && x.sleeper == nil {
+		record, failed, err = x.sleeping(o, request)
+	} else {
+		record, failed = x.engine.Run(x.ctx, request)
+	}
 	x.plan(nil)
+	if err != nil {
+		return err
+	}
+	if err := x.awoken(); err != nil {
+		return err
+	}
 	if failed == nil {
 		x.db.ended()
 	}
 	x.db.arm(failure{})
 	dead := x.db.killed()
 	switch {
-	case failed != nil && !errors.Is(failed, errKilled) && !errors.Is(failed, errFailed) && !errors.Is(failed, context.Canceled):
+	case failed != nil && !errors.Is(failed, errKilled) && !errors.Is(failed, errFailed) && !errors.Is(failed, errFrozen) && !errors.Is(failed, context.Canceled):
 		return fmt.Errorf("the run failed: %w", failed)
 	case dead:
 		if err := x.reopen(); err != nil {
