@@ -132,14 +132,14 @@ func negatives(t *testing.T, l *pagesLab) {
 		"noindex, revalidated: unknown N0 0.00 none suppressed_by_noindex, read 200, 2 to -, seen 2",
 		"redirects: unknown N0 0.00 chain no_declaration, redirect 301, 2 to -, seen 2",
 		"declares, then not: validated E1 0.98 self, read 200, 2 to 6, seen 2",
-		"declares: validated E1 0.98 self, read 200, 2 to -, seen 8",
+		"declares: validated E1 0.98 self, read 200, 2 to -, seen 2",
 	)
 	check("as of the third look, later", second.Add(time.Minute),
-		"declares nothing: validated E1 0.98 self, read 200, 4 to -, seen 8",
+		"declares nothing: validated E1 0.98 self, read 200, 4 to -, seen 4",
 		"fails: unknown N0 0.00 none no_declaration, read 200, 4 to -, seen 4",
 		"noindex, revalidated: unknown N0 0.00 none suppressed_by_noindex, read 200, 2 to -, seen 2",
 		"redirects: unknown N0 0.00 chain no_declaration, redirect 301, 2 to -, seen 2",
 		"declares, then not: unknown N0 0.00 none no_declaration, read 200, 6 to 8, seen 6",
-		"declares: validated E1 0.98 self, read 200, 2 to -, seen 8",
+		"declares: validated E1 0.98 self, read 200, 2 to -, seen 2",
 	)
 }

@@ -133,6 +133,13 @@ func (r *dossierReader) states() error {
 	if err != nil {
 		return err
 	}
+	for i := range r.rels {
+		for j, list := 0, r.get(r.rels[i].URLKey).Relationships; j < len(list); j++ {
+			if list[j].ObservedAt.After(r.at) { // of the looks between, only those are known that judged otherwise
+				list[j].ObservedAt = list[j].ValidFrom
+			}
+		}
+	}
 	for i := range rows {
 		s := &rows[i]
 		d := r.get(s.URLKey)
@@ -141,6 +148,9 @@ func (r *dossierReader) states() error {
 			if rel.Target == keyFrom(s.TargetKey) && rel.Method == s.Method && rel.ValidFrom.Equal(s.ValidFrom) {
 				rel.Status, rel.Reason, rel.Score, rel.Rule, rel.Ruleset = s.Status, s.Reason, float64(s.Score)/100, s.Rule, s.Ruleset
 				rel.Validation, rel.Cause, rel.JudgedAt = s.Validation, s.Cause, s.JudgedAt.UTC()
+				if s.Cause == "look" {
+					rel.ObservedAt = latest(rel.ObservedAt, rel.JudgedAt)
+				}
 			}
 		}
 	}

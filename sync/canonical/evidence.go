@@ -78,6 +78,8 @@ const (
 	HintRelative           Hint = "relative"
 	HintProtocolRelative   Hint = "protocol_relative"
 	HintMissingScheme      Hint = "missing_scheme"
+	HintPlaceholder        Hint = "placeholder"  // a template that was not filled in
+	HintEmbeddedURL        Hint = "embedded_url" // an address behind what is no part of it
 	HintSlashes            Hint = "odd_slashes"
 	HintSpaces             Hint = "surrounding_space"
 	HintLineBreak          Hint = "line_break"

@@ -74,7 +74,7 @@ func wanted(e *headscan.Element) bool {
 		return wantedMeta(e)
 	case "link":
 		_, ok := e.Attr("rel")
-		return ok
+		return ok || meantCanonical(e)
 	case "a":
 		a, ok := e.Attr("rel")
 		return ok && hasToken(string(a.Value), "canonical")
@@ -85,6 +85,16 @@ func wanted(e *headscan.Element) bool {
 		}
 		t, _, _ := strings.Cut(string(a.Value), ";")
 		return equalFold(strings.TrimSpace(t), "application/ld+json")
+	}
+	return false
+}
+
+// meantCanonical says whether a link without a type has "canonical" in an attribute that is not the one.
+func meantCanonical(e *headscan.Element) bool {
+	for _, name := range []string{"property", "name", "type", "itemprop", "class", "id", "rev"} {
+		if a, ok := e.Attr(name); ok && hasToken(string(a.Value), "canonical") {
+			return true
+		}
 	}
 	return false
 }
@@ -219,7 +229,7 @@ func (x *extraction) linkElement(e *headscan.Element, counts bool) {
 		} else if equalFold(strings.TrimSpace(x.value(e, "type")), "application/json") && restID(x.value(e, "href")) != "" {
 			kind = KindREST
 		}
-	case strings.Contains(strings.ToLower(rel), "canonical"):
+	case strings.Contains(strings.ToLower(rel), "canonical"), misspelt(rel), rel == "" && meantCanonical(e):
 		kind = KindLookalike
 	}
 	if kind == "" {

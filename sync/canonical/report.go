@@ -245,9 +245,13 @@ func (r *reporter) form(it *Item) {
 		case HintMissingScheme:
 			r.say(FindingMissingScheme, it, "%q resolves to %s", it.Raw, it.URL)
 		case HintRelative, HintProtocolRelative:
-			if !it.HasHint(HintMissingScheme) {
+			if !it.HasHint(HintMissingScheme) && !it.HasHint(HintPlaceholder) && !it.HasHint(HintEmbeddedURL) {
 				r.say(FindingRelative, it, "%q resolves to %s", it.Raw, it.URL)
 			}
+		case HintPlaceholder:
+			r.say(FindingMalformed, it, "%q is a template that was not filled in, and resolves to %s", it.Raw, it.URL)
+		case HintEmbeddedURL:
+			r.say(FindingMalformed, it, "%q holds an address that it does not begin with, and resolves to %s", it.Raw, it.URL)
 		case HintUserinfo:
 			r.say(FindingMalformed, it, "carries a user name, which no page's address has")
 		case HintFragment:

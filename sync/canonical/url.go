@@ -80,6 +80,12 @@ func resolve(base *weburl.URL, raw, charset string) (l location, reason Reason) 
 		l.hint(HintLong)
 	}
 	scheme := schemeOf(text)
+	switch {
+	case isPlaceholder(text):
+		l.hint(HintPlaceholder)
+	case embedsURL(text, scheme):
+		l.hint(HintEmbeddedURL)
+	}
 	if scheme != "" && scheme != "http" && scheme != "https" {
 		return l.otherScheme(text, scheme)
 	}

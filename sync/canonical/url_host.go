@@ -56,3 +56,73 @@ func cutPort(authority string) (host string, hasPort bool) {
 	}
 	return authority[:i], true
 }
+
+// placeholders stand for an address in templates and programs that should have put it there.
+var placeholders = []string{"{{", "{%", "<?", "<%", "${", "#{", "[[", "%postname%", "%post_id%", "%pagename%", "%category%", "%slug%", "%title%", "%url%", "%permalink%", "%canonical%"}
+
+// isPlaceholder says whether a text is a template that was not filled in, or what programs print of a value that is not there.
+func isPlaceholder(text string) bool {
+	lower := strings.ToLower(text)
+	switch lower {
+	case "undefined", "null", "nil", "nan", "none", "(none)", "false", "true", "[object object]":
+		return true
+	}
+	for _, p := range placeholders {
+		if strings.Contains(lower, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// embedsURL says whether a text that is no URL holds one: behind a quote or a character that nobody sees, or after a
+// scheme that stands twice. A path that has a URL in it, as those of archives and proxies, is none.
+func embedsURL(text, scheme string) bool {
+	lower := strings.ToLower(text)
+	for _, s := range []string{"http", "https"} {
+		if scheme == "http" || scheme == "https" {
+			if rest := strings.TrimLeft(lower[len(scheme)+1:], "/\\"); strings.HasPrefix(rest, s+"//") || strings.HasPrefix(rest, s+"://") {
+				return true
+			}
+			continue
+		}
+		if i := strings.Index(lower, s+"://"); scheme == "" && i > 0 && !strings.ContainsAny(lower[:i], "/\\?#") {
+			return true
+		}
+	}
+	return false
+}
+
+// misspelt says whether a link type was meant to be "canonical".
+func misspelt(rel string) bool {
+	if len(rel) < 7 || !strings.ContainsAny(rel, "cC") {
+		return false
+	}
+	for _, t := range strings.Fields(strings.ToLower(rel)) {
+		if len(t) >= 7 && len(t) <= 11 && distance(t, "canonical") <= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// distance counts the letters that are to be put in, taken out or changed to make one word of the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
