@@ -38,7 +38,7 @@ type child struct {
 
 // bench is the reusable workspace of one worker: a reader, a collection and the wire bytes of one document.
 type bench struct {
-	reader *sitemap.Reader
+	reader *sitemap.Reader // nil until a document is read: most answers say that nothing changed
 	found  collection
 	stored []models.Listing // what a diff reads of the database
 	wire   []byte
@@ -229,6 +229,9 @@ func (r *run) parse(d *document, b *bench, result *fetch.Result, cut error, got 
 	b.found.reset()
 	var src io.Reader = &wireReader{bytes: b.wire, end: cut}
 	meta := sitemap.Meta{ContentType: result.ContentType, ContentEncoding: result.ContentEncoding, Status: result.Status}
+	if b.reader == nil {
+		b.reader = sitemap.NewReader(sitemap.Options{})
+	}
 	doc, err := b.reader.Read(src, result.FinalURL, meta, sitemap.Visitor{
 		Declaration: func(x *sitemap.Declaration) error {
 			foreign := x.Foreign && !r.owns(x.Identity)

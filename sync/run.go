@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
-	"github.com/sitemapd/sitemapd/sync/sitemap"
 )
 
 // run is one run under way: the lease is held, everything it writes is staged under its number.
@@ -233,15 +232,15 @@ func (r *run) conclude(ctx context.Context, failure error) models.Run {
 func (r *run) prepare(ctx context.Context) error {
 	r.hosts = ownHosts(r.site)
 	r.slots = make(chan struct{}, r.o.Workers)
-	r.benches.New = func() any { return &bench{reader: sitemap.NewReader(sitemap.Options{})} }
+	r.benches.New = func() any { return &bench{} }
 	stored, err := r.o.Store.Documents(ctx, r.site.ID)
 	if err != nil {
 		return fmt.Errorf("read documents: %w", err)
 	}
 	r.documents = make(map[models.Key]*document, len(stored))
-	for _, d := range stored {
-		version := d.DocumentVersion
-		r.documents[d.Key] = &document{Document: d, known: true, previous: &version, listedBy: d.Parent}
+	for i := range stored {
+		d := &stored[i] // stays as it was stored; the run changes its own copy
+		r.documents[d.Key] = &document{Document: *d, known: true, previous: &d.DocumentVersion, listedBy: d.Parent}
 		r.numbers = max(r.numbers, d.Number)
 	}
 	var removals []models.Removal

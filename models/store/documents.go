@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -70,7 +71,7 @@ func (versionRow) TableName() string { return "document_versions" }
 
 // documentVersion is a version with its document's own columns.
 type documentVersion struct {
-	Version  versionRow `gorm:"embedded"`
+	Version  versionRow
 	URLKey   []byte
 	URL      string
 	FirstRun int64
@@ -159,8 +160,6 @@ func storable(t time.Time) *time.Time {
 	return &u
 }
 
-const versionColumns = "v.*, d.url_key, d.url, d.first_run"
-
 // Documents gives every document's version that readers see, gone ones included, by number.
 func (s *Store) Documents(ctx context.Context, siteID int64) ([]models.Document, error) {
 	list, err := s.versions(ctx, `SELECT `+versionColumns+` FROM sites s JOIN document_versions v ON v.site_id = s.id
@@ -173,17 +172,19 @@ func (s *Store) Documents(ctx context.Context, siteID int64) ([]models.Document,
 }
 
 func (s *Store) versions(ctx context.Context, text string, args ...any) ([]models.Document, error) {
-	var rows []documentVersion
-	if err := s.reads.WithContext(ctx).Raw(text, args...).Scan(&rows).Error; err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
-	}
-	out := make([]models.Document, 0, len(rows))
-	for i := range rows {
-		d, err := rows[i].document()
-		if err != nil {
-			return nil, err
+	rows, err := s.reads.WithContext(ctx).Raw(text, args...).Rows()
+	out := []models.Document{}
+	scanner := newVersionScanner()
+	err = each(rows, err, func(rows *sql.Rows) error {
+		if err := scanner.scan(rows); err != nil {
+			return err
 		}
+		d, err := scanner.row.document()
 		out = append(out, d)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
 	}
 	return out, nil
 }
