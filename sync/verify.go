@@ -133,7 +133,8 @@ type memory struct {
 	Bearing       string           `json:"bearing,omitempty"`      // what those rest on that name this URL
 	Cut           bool             `json:"cut,omitempty"`          // the sketch is of the text's beginning
 	Soft404       bool             `json:"soft_404,omitempty"`
-	Negative      *negative        `json:"negative,omitempty"` // while there is no relationship
+	NoRobots      bool             `json:"no_robots,omitempty"` // robots.txt could not be read at the last look
+	Negative      *negative        `json:"negative,omitempty"`  // while there is no relationship
 }
 
 // kept is evidence as it is stored: its statements are observations, named in order.

@@ -104,9 +104,6 @@ func (j *judging) reported(ctx context.Context) (canonical.Case, error) {
 	if g := j.verdict.Head; j.moved && models.Key(g.EdgeKey) == j.head.EdgeKey {
 		c.Verdict.Head.Resolution, c.Verdict.Head.Final, c.Verdict.Head.Depth, c.Verdict.Head.LoopID = g.Resolution, g.Final, g.Depth, g.LoopID
 	}
-	if j.a.robotsDown {
-		c.Muted = map[string]bool{canonical.FindingSitemapBlocked: true} // nobody forbade it
-	}
 	keys, variants := j.variants()
 	target := models.Key{}
 	for i := range j.step.Next.Current {

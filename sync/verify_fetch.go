@@ -45,7 +45,6 @@ type pageAnswer struct {
 	lastModified string
 	sketch       sketch.Sketch
 	cut          bool // the sketch is of the text's beginning
-	robotsDown   bool
 	passing      bool // the fault may be over in a moment
 	retryAfter   time.Duration
 	started      time.Time
@@ -107,7 +106,10 @@ func (v *visit) hop(ctx context.Context, s *subject, a *pageAnswer, at string) (
 		return "", ctx.Err()
 	}
 	if !robots.rules.Allowed(at) {
-		a.response.Failure, a.robotsDown, a.passing = canonical.FailureRobots, robots.down, robots.down
+		a.response.Failure, a.passing = canonical.FailureRobots, robots.down
+		if robots.down {
+			a.response.Failure = canonical.FailureNoRobots
+		}
 		return "", ctx.Err()
 	}
 	req := pageRequest(&v.site, at)

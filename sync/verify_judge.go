@@ -270,7 +270,11 @@ func latestView(s *subject) *canonical.Evidence {
 	if s.evidence != nil && (reading == canonical.ReadingNotModified || takes(&canonical.Evidence{Reading: reading})) {
 		return s.evidence
 	}
-	return &canonical.Evidence{Source: s.watch.URL, Key: canonical.Key(s.watch.Key), Reading: reading, Status: s.watch.Status}
+	ev := &canonical.Evidence{Source: s.watch.URL, Key: canonical.Key(s.watch.Key), Reading: reading, Status: s.watch.Status}
+	if s.memory.NoRobots {
+		ev.Remarks = []canonical.Remark{{Hint: canonical.HintNoRobots}}
+	}
+	return ev
 }
 
 // ownRedirect says where a page's own permanent redirect goes, seen from a target.

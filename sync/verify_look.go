@@ -147,7 +147,11 @@ func (v *visit) examine(ctx context.Context, key models.Key, url string) (canoni
 	if len(along) > 0 { // validators and text belong to the page that was reached
 		a.etag, a.lastModified, a.sketch, a.cut = "", "", sketch.Sketch{}, false
 	}
-	return ev.Reading, v.put(ctx, s, l, &ev, &a)
+	told := ev.Reading
+	if ev.HasRemark(canonical.HintNoRobots) { // an answer of the host, not of the page
+		told = canonical.ReadingUnreachable
+	}
+	return told, v.put(ctx, s, l, &ev, &a)
 }
 
 // tell adds what sitemaps, and the site's system, say of the URL that was asked and of those that it led through and to.
@@ -375,6 +379,7 @@ func (j *judging) settle(ctx context.Context) error {
 		}
 		j.memory.Soft404 = soft
 	}
+	j.memory.NoRobots = j.ev.HasRemark(canonical.HintNoRobots)
 	j.settleHead()
 	j.memory.TroubleSince = trouble(j.memory.TroubleSince, j.head.Status, j.head.Resolution, j.at)
 	j.memory.RetryAfter = time.Time{}

@@ -206,6 +206,9 @@ func TestVerify_KeepsWhatItMayNotSeeAnew(t *testing.T) {
 	fails := l.origin.Fail("/robots.txt", sitetest.Status(503))
 	l.verify()
 	kept("robots.txt fails", canonical.ReadingRobots, l.posts...)
+	if found := l.findings(l.posts[0]); !slices.Contains(found, "new "+canonical.FindingSitemapServerError) {
+		t.Errorf("robots.txt fails: %v", found)
+	}
 	fails()
 
 	// The sitemap is unavailable: it is no evidence of what pages declare.

@@ -155,7 +155,7 @@ func (a *app) verify(ctx context.Context, s *store.Store, req syncer.VerifyReque
 // saysNothing tells of looks that say nothing of a page what was the matter.
 var saysNothing = map[canonical.Reading]string{
 	canonical.ReadingUnverified:  "its address is not a public one (--allow-private names those that may be asked), or its redirects do not end",
-	canonical.ReadingUnreachable: "no connection, or no answer in time",
+	canonical.ReadingUnreachable: "no connection, no answer in time, or a robots.txt that cannot be read",
 	canonical.ReadingTempFail:    "the server answers with an error",
 	canonical.ReadingMaintenance: "the site is in maintenance",
 	canonical.ReadingChallenge:   "a wall against robots answers",

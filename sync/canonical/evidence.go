@@ -104,6 +104,7 @@ const (
 	HintHeaderMalformed    Hint = "header_malformed"
 	HintLatin1             Hint = "latin1_header"
 	HintSwallowed          Hint = "swallowed"
+	HintNoRobots           Hint = "robots_unreadable"
 	HintEmptyHref          Hint = "empty_href"
 	HintJSONLDInvalid      Hint = "jsonld_invalid"
 	HintJSSuspected        Hint = "js_suspected"

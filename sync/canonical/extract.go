@@ -140,6 +140,9 @@ func (x *extraction) page() {
 	r := x.r
 	x.ev.Reading, x.ev.Status = statusReading(r), r.Status
 	if r.Failure != "" {
+		if r.Failure == FailureNoRobots {
+			x.remark(HintNoRobots, "", 0)
+		}
 		return
 	}
 	if x.ev.Reading == ReadingRedirect { // a redirect that was not followed

@@ -38,7 +38,7 @@ func (r Reading) Clean() bool { return r == ReadingRead || r == ReadingNonHTML }
 // statusReading judges the status alone.
 func statusReading(r *Response) Reading {
 	switch s := r.Status; {
-	case r.Failure == FailureRobots:
+	case r.Failure == FailureRobots, r.Failure == FailureNoRobots:
 		return ReadingRobots
 	case r.Failure == FailureAddress, r.Failure == FailureRedirects:
 		return ReadingUnverified

@@ -133,6 +133,10 @@ func (r *reporter) sitemap() {
 	case ReadingChallenge:
 		r.say(FindingChallenge, nil, "%s stands in the page's place", ev.Challenge)
 	case ReadingRobots:
+		if ev.HasRemark(HintNoRobots) { // nobody forbade it
+			r.say(FindingSitemapServerError, nil, "robots.txt cannot be read, so nothing may be asked for")
+			break
+		}
 		r.say(FindingSitemapBlocked, nil, "robots.txt forbids to fetch it")
 	case ReadingTruncated:
 		r.say(FindingTruncated, nil, "ends before its head does")

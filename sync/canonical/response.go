@@ -56,7 +56,8 @@ const (
 	FailureTLS       Failure = "tls"
 	FailureConnect   Failure = "connect"
 	FailureReset     Failure = "reset"
-	FailureRobots    Failure = "robots"    // robots.txt forbids the fetch, or could not be read
+	FailureRobots    Failure = "robots"    // robots.txt forbids the fetch
+	FailureNoRobots  Failure = "no_robots" // robots.txt could not be read: nothing may be asked for, though nobody said so
 	FailureAddress   Failure = "address"   // the address guard refused
 	FailureRedirects Failure = "redirects" // too many redirects, or one that cannot be followed
 )
