@@ -41,4 +41,7 @@ var (
 // Keeping wraps an SQLite connector as the store does.
 func Keeping(c driver.Connector) driver.Connector { return keepingConnector{c} }
 
+// OnCompiled lets fn see every statement that SQLite compiles from now on. It is set before the first store is opened.
+func OnCompiled(fn func(text string)) { compiled = fn }
+
 const KeptStatements = keptStatements

@@ -92,6 +92,9 @@ func keeps(text string) bool {
 	return false
 }
 
+// compiled is told of every statement that is compiled; tests look at their plans.
+var compiled func(text string)
+
 // take gives a compiled statement, for put or Close.
 func (c *keepingConn) take(ctx context.Context, text string) (*keptStatement, error) {
 	if err := ctx.Err(); err != nil {
@@ -103,6 +106,9 @@ func (c *keepingConn) take(ctx context.Context, text string) (*keptStatement, er
 	stmt, err := c.driverConn.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
+	}
+	if compiled != nil {
+		compiled(text)
 	}
 	inner, ok := stmt.(driverStmt)
 	if !ok {

@@ -31,7 +31,13 @@ func TestMain(m *testing.M) {
 		fmt.Println("error", endless(dsn, os.Stdout))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	store.OnCompiled(statements.note)
+	code := m.Run()
+	if wide := statements.wide(); len(wide) > 0 && code == 0 {
+		fmt.Fprintln(os.Stderr, "these statements read all declarations of a site, or of all sites:\n"+strings.Join(wide, "\n"))
+		code = 1
+	}
+	os.Exit(code)
 }
 
 func handles(t testing.TB, dsn string) func() *store.Store {
