@@ -79,7 +79,8 @@ type PageFilter struct {
 	Extension   string     // image, video, news, alternates
 	Reason      string     // part of the reason, in any case of letters
 	FirstFrom   *time.Time // first seen, inclusive
-	After       string     // Page.Cursor of the last row that the caller has
+	Sort        PageSort   // zero: in the order of the documents
+	After       string     // Page.Cursor of the last row that the caller has, of a list in the same order
 	Limit       int        // 0: no limit (streams), else at most this many
 }
 

@@ -43,6 +43,7 @@ type Store struct {
 	statements statements
 	index      pageIndex
 	counts     countCache
+	orders     orders
 }
 
 // Open opens the database that dsn names and brings its schema up to date:
@@ -76,6 +77,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 
 // Close ends all connections.
 func (s *Store) Close() error {
+	s.orders.close()
 	errs := []error{s.statements.close()}
 	for _, pool := range s.pools {
 		errs = append(errs, pool.Close())

@@ -74,12 +74,15 @@ type pageReader struct {
 	cases  *cases
 	after  *pageCursor
 	given  int
+	// place is where a sorted reading goes on; gathered holds the rows of a portion until they are handed out in order.
+	place    *sortedCursor
+	gathered map[string]*models.Page
 	// firstRun is the first run that ended when the filter says that pages were first seen, 0 for any.
 	firstRun int64
 	fn       func(*models.Page) error
 	// A reading that may take only so long ends at its deadline and says where it came to.
 	deadline time.Time
-	came     *pageCursor
+	came     string
 }
 
 // Pages streams the pages that a filter selects, in the order of their cursors. fn may keep the page.
@@ -106,10 +109,7 @@ func (s *Store) PagesWithin(ctx context.Context, siteID int64, filter models.Pag
 	if err != nil {
 		return "", fmt.Errorf("read pages: %w", err)
 	}
-	if r.came != nil {
-		return r.came.String(), nil
-	}
-	return "", nil
+	return r.came, nil
 }
 
 // late ends a reading that has used up its time; at is how far it came.
@@ -117,7 +117,7 @@ func (r *pageReader) late(at pageCursor) error {
 	if r.deadline.IsZero() || r.after != nil && *r.after == at || time.Now().Before(r.deadline) {
 		return nil // the place where it began would be no progress
 	}
-	r.came = &at
+	r.came = at.String()
 	return errEnough
 }
 
@@ -134,12 +134,8 @@ func (s *Store) pageReader(ctx context.Context, siteID int64, filter models.Page
 	default:
 		return nil, models.Invalid("state", "live, stale, pending, held, removed, foreign or all", "unknown state %q", filter.State)
 	}
-	if filter.After != "" {
-		c, err := parsePageCursor(filter.After)
-		if err != nil {
-			return nil, err
-		}
-		r.after = &c
+	if err := r.begin(); err != nil {
+		return nil, err
 	}
 	// Of one document or page, the other documents are looked up as they come.
 	if r.views = map[int32]*documentView{}; filter.Key == nil {
@@ -160,9 +156,25 @@ func (s *Store) pageReader(ctx context.Context, siteID int64, filter models.Page
 	return r, err
 }
 
+// begin reads the cursor behind which the caller wants pages.
+func (r *pageReader) begin() error {
+	if r.sorted() {
+		return r.beginSorted()
+	}
+	if r.filter.After == "" {
+		return nil
+	}
+	c, err := parsePageCursor(r.filter.After)
+	r.after = &c
+	return err
+}
+
 func (r *pageReader) read(ctx context.Context) error {
 	if err := r.store.indexPages(ctx, r.site.ID); err != nil {
 		return err
+	}
+	if r.sorted() {
+		return r.readSorted(ctx)
 	}
 	if r.state != models.StateRemoved {
 		read := r.scan
@@ -203,7 +215,6 @@ func (r *pageReader) view(ctx context.Context, number int32) (*documentView, err
 // where is the part of the filter that SQL decides. The columns belong to declarations d.
 func (r *pageReader) where() (string, []any) {
 	var text strings.Builder
-	var args []any
 	fmt.Fprintf(&text, " AND d.from_run <= %d AND d.to_run > %d", r.run, r.run)
 	if r.state == models.StateForeign {
 		text.WriteString(" AND d.role = 2")
@@ -211,19 +222,11 @@ func (r *pageReader) where() (string, []any) {
 		text.WriteString(" AND d.role = 0")
 	}
 	f := r.filter
+	address, args := r.address("d.url")
+	text.WriteString(address)
 	and := func(condition string, arg any) {
 		text.WriteString(" AND " + condition)
 		args = append(args, arg)
-	}
-	bytesIn, url := "instr(CAST(d.url AS BLOB), CAST(? AS BLOB)) > 0", "substr(CAST(d.url AS BLOB), 1, %d) = CAST(? AS BLOB)"
-	if r.store.mysql() {
-		bytesIn, url = "LOCATE(CAST(? AS BINARY), d.url) > 0", "LEFT(d.url, %d) = CAST(? AS BINARY)"
-	}
-	if f.Contains != "" {
-		and(bytesIn, f.Contains)
-	}
-	if f.Prefix != "" {
-		and(fmt.Sprintf(url, len(f.Prefix)), f.Prefix)
 	}
 	if f.LastmodFrom != nil {
 		and("d.lastmod >= ?", r.store.bulkTime(*f.LastmodFrom))
@@ -235,7 +238,7 @@ func (r *pageReader) where() (string, []any) {
 		text.WriteString(" AND d.extensions IS NOT NULL")
 	}
 	if part := blockOf(f.Extension); part != "" {
-		and(strings.ReplaceAll(bytesIn, "d.url", "d.extensions"), part)
+		and(r.store.bytesIn("d.extensions"), part)
 	}
 	if plainLanguage(f.Language) {
 		and(r.store.languageIn(), `%"hreflang":"`+strings.ToLower(f.Language)+`"%`)
@@ -244,6 +247,31 @@ func (r *pageReader) where() (string, []any) {
 		and("d.first_run >= ?", r.firstRun)
 	}
 	return text.String(), args
+}
+
+// bytesIn is a condition that a column contains some bytes.
+func (s *Store) bytesIn(column string) string {
+	if s.mysql() {
+		return "LOCATE(CAST(? AS BINARY), " + column + ") > 0"
+	}
+	return "instr(CAST(" + column + " AS BLOB), CAST(? AS BLOB)) > 0"
+}
+
+// address is what the filter asks of a column with an address.
+func (r *pageReader) address(column string) (string, []any) {
+	text, args := "", []any(nil)
+	if r.filter.Contains != "" {
+		text, args = " AND "+r.store.bytesIn(column), append(args, r.filter.Contains)
+	}
+	if prefix := r.filter.Prefix; prefix != "" {
+		if r.store.mysql() {
+			text += fmt.Sprintf(" AND LEFT(%s, %d) = CAST(? AS BINARY)", column, len(prefix))
+		} else {
+			text += fmt.Sprintf(" AND substr(CAST(%s AS BLOB), 1, %d) = CAST(? AS BLOB)", column, len(prefix))
+		}
+		args = append(args, prefix)
+	}
+	return text, args
 }
 
 // wanted decides the rest of the filter.

@@ -262,6 +262,15 @@ func (r *pageReader) hand(p *models.Page) error {
 	if !r.wanted(p) {
 		return nil
 	}
+	if r.gathered != nil {
+		r.gathered[p.Cursor] = p
+		return nil
+	}
+	return r.pass(p)
+}
+
+// pass gives a page to the caller.
+func (r *pageReader) pass(p *models.Page) error {
 	if err := r.fn(p); err != nil {
 		return err
 	}

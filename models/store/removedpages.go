@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"gorm.io/gorm"
+
 	"github.com/sitemapd/sitemapd/models"
 )
 
@@ -40,9 +42,7 @@ func (r *pageReader) removedPages(ctx context.Context) error {
 		want = max(portion/10, min(portion, 2*(r.filter.Limit-r.given)))
 	}
 	for ; ; want = min(portion, 2*want) {
-		// The sums keep SQLite, which knows no figures of the table, on the primary key.
-		query := r.store.reads.WithContext(ctx).Where("site_id = ? AND valid_from + 0 <= ? AND valid_to + 0 > ? AND decided_run + 0 <= ? AND stage IN ?",
-			r.site.ID, r.run, r.run, r.run, removedStages).Order("url_key, from_run").Limit(want)
+		query := r.ended(ctx).Limit(want)
 		if r.filter.Key != nil {
 			query = query.Where("url_key = ?", r.filter.Key[:])
 		} else if after != nil {
@@ -71,6 +71,13 @@ func (r *pageReader) removedPages(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// ended selects the ended cases at the moment, by page.
+func (r *pageReader) ended(ctx context.Context) *gorm.DB {
+	// The sums keep SQLite, which knows no figures of the table, on the primary key.
+	return r.store.reads.WithContext(ctx).Where("site_id = ? AND valid_from + 0 <= ? AND valid_to + 0 > ? AND decided_run + 0 <= ? AND stage IN ?",
+		r.site.ID, r.run, r.run, r.run, removedStages).Order("url_key, from_run")
 }
 
 func (r *pageReader) giveRemoved(ctx context.Context, rows []removalRow) error {

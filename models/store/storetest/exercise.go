@@ -55,6 +55,8 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Changes_AreResumedByCursor", cursors},
 		{"Changes_AreThoseOfASegment", narrowed},
 		{"Pages_AreReadInTurns", within},
+		{"Pages_AreSortedByColumns", sorted},
+		{"Pages_SortedOnesHaveCursors", sortedCursors},
 		{"Changes_AreReadInTurns", changesWithin},
 		{"Diff_IsReadInTurns", diffWithin},
 		{"Removals_HeldOnesAreReadInParts", heldInParts},

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// documentsNamed is how many documents a statement names at most; with more it reads all and the reader sorts them out.
+const documentsNamed = 1000
+
+// sortColumns are the columns of declarations d and of ended cases c, one row a page, by which lists are sorted.
+var sortColumns = map[string]struct{ listed, removed string }{
+	models.SortURL:       {"1", "1"},
+	models.SortLastmod:   {"d.lastmod", "lastmod"}, // of the last declaration
+	models.SortFirstSeen: {"d.first_run", "MAX(c.first_run)"},
+	models.SortChanged:   {"d.from_run", "MAX(c.decided_run)"},
+	models.SortPriority:  {"d.priority", "priority"},
+}
+
+// orderText is the statement that sorts what the filter selects: document (-1 for removed pages), key, and whether the column
+// has no value. It may select pages that the reader leaves out, and none less. Both databases put NULL first.
+func (r *pageReader) orderText() (string, []any) {
+	var parts []string
+	var args []any
+	if r.state != models.StateRemoved {
+		text, more := r.orderListed()
+		parts, args = append(parts, text), append(args, more...)
+	}
+	if r.state == models.StateRemoved || r.state == models.StateAll {
+		text, more := r.orderRemoved()
+		parts, args = append(parts, text), append(args, more...)
+	}
+	return "SELECT x.document, x.url_key, x.value IS NULL FROM (" + strings.Join(parts, " UNION ALL ") + ") x ORDER BY x.value, x.url, x.url_key, x.document", args
+}
+
+func (r *pageReader) orderListed() (string, []any) {
+	where, args := r.where()
+	from := "declarations d"
+	if r.store.mysql() {
+		from += " FORCE INDEX (PRIMARY)"
+	}
+	if r.filter.Document != 0 {
+		where += fmt.Sprintf(" AND d.document = %d", r.filter.Document)
+	}
+	var unread []string
+	for _, number := range slices.Sorted(slices.Values(r.order)) {
+		if !r.views[number].good {
+			unread = append(unread, fmt.Sprint(number))
+		}
+	}
+	open := fmt.Sprintf("c.site_id = d.site_id AND c.document = d.document AND c.url_key = d.url_key AND c.decided_run = %d AND c.valid_from <= %d AND c.valid_to > %d",
+		models.Open, r.run, r.run)
+	switch {
+	case r.state == models.StatePending || r.state == models.StateHeld: // few, as a rule: from the cases to the pages
+		join := " CROSS JOIN "
+		if r.store.mysql() {
+			join = " STRAIGHT_JOIN "
+		}
+		from = "removals c" + join + from
+		where = strings.Replace(open, "c.site_id = d.site_id", fmt.Sprintf("c.site_id = %d AND d.site_id = c.site_id", r.site.ID), 1) + where
+		return "SELECT d.document AS document, d.url_key AS url_key, d.url AS url, " + sortColumns[r.filter.Sort.By].listed + " AS value FROM " + from + " WHERE " + where, args
+	case len(unread) > documentsNamed:
+	case r.state == models.StateLive && len(unread) > 0:
+		where += " AND d.document NOT IN (" + strings.Join(unread, ",") + ")"
+	case r.state == models.StateStale:
+		unread = append(unread, "0") // which no document has
+		where += " AND (d.document IN (" + strings.Join(unread, ",") + ")"
+		if r.cases.all == nil || len(r.cases.all) > 0 {
+			where += " OR EXISTS (SELECT 1 FROM removals c WHERE " + open + ")"
+		}
+		where += ")"
+	}
+	return fmt.Sprintf("SELECT d.document AS document, d.url_key AS url_key, d.url AS url, %s AS value FROM %s WHERE d.site_id = %d%s",
+		sortColumns[r.filter.Sort.By].listed, from, r.site.ID, where), args
+}
+
+// orderRemoved selects the pages with ended cases, each once.
+func (r *pageReader) orderRemoved() (string, []any) {
+	value := sortColumns[r.filter.Sort.By].removed
+	if r.filter.Sort.By == models.SortLastmod || r.filter.Sort.By == models.SortPriority {
+		value = fmt.Sprintf("(SELECT d.%s FROM %s WHERE %s = %d AND %s = c.url_key AND d.from_run <= %d AND d.role < 2 ORDER BY d.to_run DESC, d.role LIMIT 1)",
+			value, r.store.byPage(), r.store.pageColumn("site_id"), r.site.ID, r.store.pageColumn("url_key"), r.run)
+	}
+	address, args := r.address("c.url")
+	return fmt.Sprintf("SELECT -1 AS document, c.url_key AS url_key, MAX(c.url) AS url, %s AS value FROM removals c WHERE c.site_id = %d AND c.valid_from <= %d AND c.valid_to > %d"+
+		" AND c.decided_run <= %d AND c.stage IN ('%s')%s GROUP BY c.url_key", value, r.site.ID, r.run, r.run, r.run, strings.Join(removedStages, "','"), address), args
+}
