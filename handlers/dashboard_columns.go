@@ -56,6 +56,9 @@ func chooseColumns(c echo.Context, page *web.Inventory) {
 	if page.Dense = c.QueryParam(paramRows) == rowsDense; page.Dense {
 		look.Set(paramRows, rowsDense)
 	}
+	if sort := c.QueryParam(paramSort); sort != "" {
+		look.Set(paramSort, sort)
+	}
 	page.Plain = sitePath(page.Site.ID) + "/urls"
 	if len(look) > 0 {
 		page.Plain += "?" + look.Encode()

@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +27,8 @@ func TestColumns_AreChosenByTheAddressAlone(t *testing.T) {
 		head, _, _ := strings.Cut(page[strings.Index(page, "<thead>"):], "</thead>")
 		var names []string
 		for _, part := range strings.Split(head, "<th scope=\"col\"")[1:] {
-			_, name, _ := strings.Cut(part, ">")
-			name, _, _ = strings.Cut(name, "<")
-			names = append(names, name)
+			part, _, _ = strings.Cut(part, "<span aria-hidden")
+			names = append(names, regexp.MustCompile(`^[^>]*>|<[^>]*>`).ReplaceAllString(part, ""))
 		}
 		return strings.Join(names, ", ")
 	}

@@ -47,6 +47,11 @@ func (s *Server) inventoryPage(c echo.Context) error {
 	if err := s.segmentsOf(c, &page, query); err != nil {
 		return err
 	}
+	s.chooseOrder(c, &page)
+	asked := c.QueryParam(paramSort) != "" && page.Sort != ""
+	if asked {
+		query.Set(paramSort, page.Sort)
+	}
 	base := apiPrefix + sitePath(site.ID) + "/urls?"
 	page.API = base + query.Encode()
 	query.Set("format", formatCSV)
@@ -55,13 +60,16 @@ func (s *Server) inventoryPage(c echo.Context) error {
 	page.NDJSON = base + query.Encode()
 	page.Exports = s.exportChoices(site, query)
 
-	f, err := s.pageFilter(c.Request().Context(), site, filterOf(c))
+	filter := filterOf(c)
+	filter.Sort = page.Sort
+	f, err := s.pageFilter(c.Request().Context(), site, filter)
 	if err == nil {
 		hash := filterHash(withoutLook(c.QueryParams()), c.Path()+number(site.ID))
 		var read list[models.Page]
 		if read, err = s.pagesPage(c.Request().Context(), site, f, c.QueryParam("page_token"), rowsOnPage, hash); err == nil {
 			page.Pages, page.Next, page.Run = read.Items, nextPath(c, read.NextPageToken), read.Run
 			page.Short = page.Next != "" && len(page.Pages) < rowsOnPage
+			page.Sorting = page.Short && len(page.Pages) == 0 && asked
 			page.Later = c.QueryParam("page_token") != ""
 		}
 	}
@@ -82,7 +90,7 @@ func filterOf(c echo.Context) PagesFilter {
 	in := PagesFilter{
 		AsOfInput: AsOfInput{AsOf: c.QueryParam("as_of")}, URL: c.QueryParam("url"), Contains: c.QueryParam("contains"), Prefix: c.QueryParam("prefix"),
 		LastmodFrom: c.QueryParam("lastmod_from"), LastmodTo: c.QueryParam("lastmod_to"), Language: c.QueryParam("language"), FirstFrom: c.QueryParam("first_from"),
-		Segment: c.QueryParam("segment"),
+		Segment: c.QueryParam("segment"), Sort: c.QueryParam(paramSort),
 	}
 	if state := c.QueryParam("state"); slices.Contains(filterStates, state) {
 		in.State = state

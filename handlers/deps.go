@@ -67,6 +67,8 @@ type Deps struct {
 
 	// Trace begins the span of a request; what it returns ends it with the route and the status. Optional.
 	Trace func(r *http.Request) (context.Context, func(route string, status int))
+	// TraceParent names the span of a request, for the run that serves what it asked for. Optional.
+	TraceParent func(ctx context.Context) string
 
 	Now      func() time.Time // optional: time.Now
 	Log      *slog.Logger     // optional: discards

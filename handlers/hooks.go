@@ -219,7 +219,7 @@ func (s *Server) take(c echo.Context, a *arrival, m hook.Message) error {
 	}
 	id, duplicate, err := s.deps.Triggers.SaveTrigger(ctx, models.Trigger{
 		SiteID: a.site.ID, Kind: m.Kind, Dialect: a.dialect, ReceivedAt: a.at.UTC(), Hints: m.Hints, Body: a.body,
-		DedupeKey: a.dedupe(),
+		DedupeKey: a.dedupe(), Trace: s.traceParent(ctx),
 	})
 	if err != nil {
 		return s.notStored(c, a, err)

@@ -46,6 +46,7 @@ type PagesFilter struct {
 	Extension   string `query:"extension" enum:"image,video,news,alternates" doc:"Pages that declare such a block."`
 	FirstFrom   string `query:"first_from" maxLength:"40" doc:"First seen at or after this time."`
 	Reason      string `query:"reason" maxLength:"1000" doc:"Part of the reason why a page is pending, held, stale or removed."`
+	Sort        string `query:"sort" enum:"url,-url,lastmod,-lastmod,first_seen,-first_seen,changed,-changed,priority,-priority" doc:"Column to sort by, with a minus for descending; what pages do not have comes last. Absent: the order of the documents, which is the fastest. A long list is sorted once after each run that changed it, by whoever asks first; until then pages are empty and their token goes on."`
 	Segment     string `query:"segment" maxLength:"100" doc:"Name or number of a segment; parameters given beside it are stronger than its own."`
 }
 
@@ -54,7 +55,7 @@ func (in PagesFilter) query() url.Values {
 	query := url.Values{}
 	for name, value := range map[string]string{
 		"state": in.State, "url": in.URL, "contains": in.Contains, "prefix": in.Prefix, "lastmod_from": in.LastmodFrom, "lastmod_to": in.LastmodTo,
-		"language": in.Language, "extension": in.Extension, "first_from": in.FirstFrom,
+		"language": in.Language, "extension": in.Extension, "first_from": in.FirstFrom, "sort": in.Sort,
 	} {
 		if value != "" {
 			query.Set(name, value)
@@ -147,7 +148,7 @@ const readingTime = 80 * time.Millisecond
 
 // total counts the pages of a filter at a run. How many are live now is kept with the site by every run and ruling.
 func (s *Server) total(ctx context.Context, site models.Site, f models.PageFilter, run int64) (int64, error) {
-	f.AsOf = models.AsOf{}
+	f.AsOf, f.Sort = models.AsOf{}, models.PageSort{}
 	if run == site.CurrentRun && (f == (models.PageFilter{}) || f == (models.PageFilter{State: models.StateLive})) {
 		return site.Live, nil
 	}

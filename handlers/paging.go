@@ -18,7 +18,7 @@ const (
 // PageInput is what every list takes. A page may be shorter than asked for; the end is an absent token.
 type PageInput struct {
 	PageSize  int    `query:"page_size" minimum:"1" maximum:"1000" doc:"At most so many rows; default 100 for JSON, everything for NDJSON and CSV."`
-	PageToken string `query:"page_token" maxLength:"2000" doc:"next_page_token of the page before, with the same filter."`
+	PageToken string `query:"page_token" maxLength:"2000" doc:"next_page_token of the page before, with the same filter and order."`
 }
 
 func (p PageInput) size() int {
@@ -76,7 +76,7 @@ func readPosition(token string, filter []byte) (position, error) {
 		return p, refused
 	}
 	if !slices.Equal(p.Filter, filter) {
-		return p, models.Invalid("query.page_token", "keep every parameter but page_size as it was", "this token belongs to another filter")
+		return p, models.Invalid("query.page_token", "keep every parameter but page_size as it was", "this token belongs to another filter or order")
 	}
 	return p, nil
 }

@@ -164,7 +164,7 @@ func (s *Server) startRun(ctx context.Context, site models.Site, key string) (ac
 	}
 	id, duplicate, err := s.deps.Triggers.SaveTrigger(ctx, models.Trigger{
 		SiteID: site.ID, Kind: models.CauseManual, Dialect: "none", ReceivedAt: s.deps.Now().UTC(),
-		DedupeKey: dedupeKey("idempotency-key", site.ID, who+"\x00"+key, key == ""),
+		DedupeKey: dedupeKey("idempotency-key", site.ID, who+"\x00"+key, key == ""), Trace: s.traceParent(ctx),
 	})
 	if err != nil {
 		return accepted{}, err
@@ -173,6 +173,14 @@ func (s *Server) startRun(ctx context.Context, site models.Site, key string) (ac
 		s.deps.Engine.Trigger(site.ID, models.CauseManual)
 	}
 	return accepted{Trigger: id, Duplicate: duplicate, Progress: apiPrefix + "/sites/" + number(site.ID) + "/progress"}, nil
+}
+
+// traceParent is the span of a request, "" while nothing is traced.
+func (s *Server) traceParent(ctx context.Context) string {
+	if s.deps.TraceParent == nil {
+		return ""
+	}
+	return s.deps.TraceParent(ctx)
 }
 
 func (s *Server) stopRun(siteID, run int64) error {

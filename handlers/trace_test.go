@@ -11,6 +11,18 @@ import (
 )
 
 // Spans are named by routes, never by addresses: the last element of a hook's is a secret.
+// What a hook and a person ask for is kept with the span of their request.
+func TestTrace_GoesWithTheTrigger(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(f *fixture) {
+		f.deps.TraceParent = func(context.Context) string { return "00-trace" }
+	})
+	f.post("/api/v1/sites/1/runs", "{}")
+	if len(f.triggers) == 0 || f.triggers[len(f.triggers)-1].Trace != "00-trace" {
+		t.Errorf("%+v", f.triggers)
+	}
+}
+
 func TestTrace_TellsRouteAndStatus(t *testing.T) {
 	t.Parallel()
 	var ended []string

@@ -66,6 +66,10 @@ func ParsePageFilter(query url.Values, now time.Time) (PageFilter, error) {
 		State: State(query.Get("state")), URL: query.Get("url"), Contains: query.Get("contains"), Prefix: query.Get("prefix"),
 		Language: query.Get("language"), Extension: query.Get("extension"),
 	}
+	var err error
+	if f.Sort, err = ParsePageSort(query.Get("sort")); err != nil {
+		return f, err
+	}
 	switch f.State {
 	case "", StateLive, StateStale, StatePending, StateHeld, StateRemoved, StateForeign, StateAll:
 	default:

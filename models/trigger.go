@@ -14,6 +14,8 @@ type Trigger struct {
 	ServedAt   *time.Time `json:"served_at,omitempty"`
 	Hints      []Hint     `json:"hints,omitempty"`
 	Body       []byte     `json:"-"` // raw, at most 64 KiB, for the delivery log
+	// Trace is the traceparent of the request that brought it, "" while nothing is traced. Only saving knows it.
+	Trace string `json:"-"`
 }
 
 // Hint is what a trigger says should have happened to one page: a reason to look, never content.

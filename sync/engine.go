@@ -89,6 +89,8 @@ type Options struct {
 	// Span begins a traced step that works on what key and value say; what it returns ends the step with one word and our
 	// own error. nil: nothing is traced.
 	Span func(ctx context.Context, name, key, value string) (context.Context, func(outcome string, err error))
+	// Link links the span of a run, that of its context, to the requests that brought the triggers it serves. nil: nothing is linked.
+	Link func(ctx context.Context, site int64, triggers []int64)
 }
 
 func endNothing(string, error) {}

@@ -67,6 +67,9 @@ func (r *run) execute(ctx context.Context) (record models.Run, err error) {
 		}
 	}
 	r.record.Site, r.site.Live = r.site.Name, r.record.LiveBefore
+	if r.o.Link != nil && len(r.served) > 0 {
+		r.o.Link(ctx, r.site.ID, r.served)
+	}
 	r.log = r.log.With("run", r.record.ID)
 	defer func() { record = r.conclude(ctx, err) }()
 	if err := r.prepare(ctx); err != nil {

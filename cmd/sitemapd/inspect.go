@@ -32,7 +32,7 @@ func (a *app) withSite(fn func(ctx context.Context, s *store.Store, site models.
 }
 
 func (a *app) urlsCommand() *cobra.Command {
-	var state, asOf, contains, prefix, language, extension, reason string
+	var state, asOf, contains, prefix, language, extension, reason, sort string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "urls SITE",
@@ -50,6 +50,9 @@ func (a *app) urlsCommand() *cobra.Command {
 			default:
 				return usage("--state %q: want live, stale, pending, held, removed, foreign or all", state)
 			}
+			if filter.Sort, err = models.ParsePageSort(sort); err != nil {
+				return usage("--sort %q: want %s, with a minus before it for descending", sort, strings.Join(models.PageSorts(), ", "))
+			}
 			out := a.pagePrinter()
 			if err := s.Pages(ctx, site.ID, filter, func(p *models.Page) error { return pageRow(out, p) }); err != nil {
 				return err
@@ -65,6 +68,7 @@ func (a *app) urlsCommand() *cobra.Command {
 	f.StringVar(&language, "language", "", "with an alternate in this language")
 	f.StringVar(&extension, "extension", "", "with image, video, news or alternates")
 	f.StringVar(&reason, "reason", "", "part of the reason why a page is pending, held, stale or removed")
+	f.StringVar(&sort, "sort", "", "url, lastmod, first_seen, changed or priority, with a minus before it for descending (--sort=-lastmod); else in the order of the documents")
 	f.IntVar(&limit, "limit", 0, "at most this many, 0 for all")
 	return cmd
 }

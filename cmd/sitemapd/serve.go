@@ -305,7 +305,7 @@ func (d *daemon) deps(registry *prometheus.Registry) handlers.Deps {
 		UserHeader: c.HTTP.UserHeader, RatePerMinute: c.HTTP.RatePerMinute,
 	}
 	if d.tracer != nil {
-		deps.Trace = d.tracer.Request
+		deps.Trace, deps.TraceParent = d.tracer.Request, d.tracer.Parent
 	}
 	return deps
 }

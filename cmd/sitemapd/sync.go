@@ -157,7 +157,7 @@ func (a *app) engine(s *store.Store, client *fetch.Client, o syncer.Options) (*s
 		GuardPages: int64(c.GuardPages), GuardPercent: int64(c.GuardPercent)}
 	o.NextDue = nextDue(c)
 	if a.tracer != nil {
-		o.Span = a.tracer.Span
+		o.Span, o.Link = a.tracer.Span, a.linkTraces(s)
 	}
 	return syncer.New(o)
 }

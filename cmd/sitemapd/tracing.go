@@ -8,6 +8,7 @@ import (
 
 	"github.com/sitemapd/sitemapd/internal/tracing"
 	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/models/store"
 )
 
 // tracesEnd is how long the end of a command waits for its last spans to be taken.
@@ -30,4 +31,16 @@ func (a *app) trace() (end func(), err error) {
 			a.log.Warn("send the last traces", "error", err)
 		}
 	}, nil
+}
+
+// linkTraces links runs to the requests at hooks that asked for them.
+func (a *app) linkTraces(s *store.Store) func(context.Context, int64, []int64) {
+	return func(ctx context.Context, site int64, triggers []int64) {
+		traces, err := s.TriggerTraces(ctx, site, triggers)
+		if err != nil { // the run does not hang on it
+			a.log.WarnContext(ctx, "read traces of triggers", "error", err)
+			return
+		}
+		a.tracer.Link(ctx, traces)
+	}
 }

@@ -105,13 +105,20 @@ type Inventory struct {
 	Segment    *models.Segment // the chosen one
 	Saves      string          // the filter that a new segment would hold, "" for none
 
-	Columns []Choice // all that there are, in the order in which they are shown
+	Sort    string          // the order: a column, with a minus for descending, "" for that of the documents
+	Sorts   []Choice        // all orders, for the form
+	Heads   map[string]Head // by column, for those that sort
+	Sorting bool            // the list is still being sorted
+	Columns []Choice        // all that there are, in the order in which they are shown
 	Shows   map[string]bool
 	Chosen  string // the columns by commas, "" for the usual ones
 	Dense   bool
 	Plain   string // address of the whole inventory in this look
 	Kept    []Chip // the filter and the place, for the form that changes the look
 }
+
+// Head is the head of a column: the address of the list in its order, and how the list is sorted by it now, "" for not at all.
+type Head struct{ Address, Sorted string }
 
 // Narrow says whose changes a page shows, as a form and as chips.
 type Narrow struct {

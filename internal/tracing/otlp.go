@@ -156,7 +156,13 @@ type (
 		Start        string     `json:"startTimeUnixNano"`
 		End          string     `json:"endTimeUnixNano"`
 		Attributes   []keyValue `json:"attributes,omitempty"`
+		Links        []linkOut  `json:"links,omitempty"`
 		Status       *status    `json:"status,omitempty"`
+	}
+	linkOut struct {
+		TraceID string `json:"traceId"`
+		SpanID  string `json:"spanId"`
+		Flags   uint32 `json:"flags"`
 	}
 	status struct {
 		Code    int    `json:"code"` // 1 ok, 2 error
@@ -178,6 +184,9 @@ func newExport(spans []sdk.ReadOnlySpan) export {
 			Name: s.Name(), Kind: int(s.SpanKind()), Start: nanoseconds(s.StartTime()), End: nanoseconds(s.EndTime()), Attributes: keyValues(s.Attributes())}
 		if s.Parent().SpanID().IsValid() {
 			out.ParentSpanID = s.Parent().SpanID().String()
+		}
+		for _, l := range s.Links() {
+			out.Links = append(out.Links, linkOut{l.SpanContext.TraceID().String(), l.SpanContext.SpanID().String(), uint32(l.SpanContext.TraceFlags())})
 		}
 		switch s.Status().Code {
 		case codes.Error:

@@ -95,6 +95,25 @@ func (t *Tracer) Span(ctx context.Context, name, key, value string) (context.Con
 	}
 }
 
+// Parent gives the span that ctx belongs to as the value of a traceparent header, "" when it belongs to none. It fits
+// handlers.Deps.TraceParent.
+func (t *Tracer) Parent(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	t.carrier.Inject(ctx, carrier)
+	return carrier.Get("traceparent")
+}
+
+// Link links the span that ctx belongs to to spans by their traceparents; what is none is passed over.
+func (t *Tracer) Link(ctx context.Context, parents []string) {
+	span := trace.SpanFromContext(ctx)
+	for _, parent := range parents {
+		from := t.carrier.Extract(context.Background(), propagation.MapCarrier{"traceparent": parent})
+		if c := trace.SpanContextFromContext(from); c.IsValid() {
+			span.AddLink(trace.Link{SpanContext: c})
+		}
+	}
+}
+
 // Request begins the span of an incoming HTTP request, within the trace that its traceparent header names. The function
 // that ends it takes the route, never the URL, which may hold a secret, and the status. It fits handlers.Deps.Trace.
 func (t *Tracer) Request(r *http.Request) (context.Context, func(route string, status int)) {

@@ -52,7 +52,12 @@ type span struct {
 	StartTimeUnixNano string
 	EndTimeUnixNano   string
 	Attributes        []attribute
-	Status            struct {
+	Links             []struct {
+		TraceID string `json:"traceId"`
+		SpanID  string `json:"spanId"`
+		Flags   uint32
+	}
+	Status struct {
 		Code    int
 		Message string
 	}
@@ -218,6 +223,29 @@ func TestSpans_ArriveWithTheirParents(t *testing.T) {
 		if strings.Contains(s.Name+s.get("http.route"), "secret") {
 			t.Errorf("a secret of an address is in a span: %+v", s)
 		}
+	}
+}
+
+// A run begins long after the request that asked for it was answered, in a trace of its own.
+func TestLink_LeadsFromARunToTheRequestThatAskedForIt(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	tracer := start(t, tracing.Options{Endpoint: r.URL})
+	ctx, end := tracer.Request(httptest.NewRequest("POST", "/hooks/1", nil))
+	parent := tracer.Parent(ctx)
+	end("/hooks/:site", 200)
+	if parent == "" || tracer.Parent(context.Background()) != "" {
+		t.Errorf("traceparents %q and %q", parent, tracer.Parent(context.Background()))
+	}
+	run, endRun := tracer.Span(context.Background(), "run", "", "")
+	tracer.Link(run, []string{"", "no traceparent", parent, "00-00000000000000000000000000000000-0000000000000000-00"})
+	endRun("complete", nil)
+	if err := tracer.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	server, span := r.spans[0], r.spans[1]
+	if len(span.Links) != 1 || span.Links[0].TraceID != server.TraceID || span.Links[0].SpanID != server.SpanID || span.Links[0].Flags != 1 || span.TraceID == server.TraceID {
+		t.Errorf("server %+v\nrun %+v", server, span)
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -38,43 +39,51 @@ func (r *pageReader) orderText() (string, []any) {
 
 func (r *pageReader) orderListed() (string, []any) {
 	where, args := r.where()
-	from := "declarations d"
-	if r.store.mysql() {
-		from += " FORCE INDEX (PRIMARY)"
-	}
 	if r.filter.Document != 0 {
 		where += fmt.Sprintf(" AND d.document = %d", r.filter.Document)
 	}
 	var unread []string
 	for _, number := range slices.Sorted(slices.Values(r.order)) {
 		if !r.views[number].good {
-			unread = append(unread, fmt.Sprint(number))
+			unread = append(unread, strconv.Itoa(int(number)))
 		}
 	}
-	open := fmt.Sprintf("c.site_id = d.site_id AND c.document = d.document AND c.url_key = d.url_key AND c.decided_run = %d AND c.valid_from <= %d AND c.valid_to > %d",
-		models.Open, r.run, r.run)
+	among := func(not string) string {
+		if len(unread) == 0 || len(unread) > documentsNamed {
+			return ""
+		}
+		return " AND d.document " + not + "IN (" + strings.Join(unread, ",") + ")"
+	}
 	switch {
-	case r.state == models.StatePending || r.state == models.StateHeld: // few, as a rule: from the cases to the pages
-		join := " CROSS JOIN "
-		if r.store.mysql() {
-			join = " STRAIGHT_JOIN "
-		}
-		from = "removals c" + join + from
-		where = strings.Replace(open, "c.site_id = d.site_id", fmt.Sprintf("c.site_id = %d AND d.site_id = c.site_id", r.site.ID), 1) + where
-		return "SELECT d.document AS document, d.url_key AS url_key, d.url AS url, " + sortColumns[r.filter.Sort.By].listed + " AS value FROM " + from + " WHERE " + where, args
-	case len(unread) > documentsNamed:
-	case r.state == models.StateLive && len(unread) > 0:
-		where += " AND d.document NOT IN (" + strings.Join(unread, ",") + ")"
-	case r.state == models.StateStale:
-		unread = append(unread, "0") // which no document has
-		where += " AND (d.document IN (" + strings.Join(unread, ",") + ")"
-		if r.cases.all == nil || len(r.cases.all) > 0 {
-			where += " OR EXISTS (SELECT 1 FROM removals c WHERE " + open + ")"
-		}
-		where += ")"
+	case r.state == models.StatePending || r.state == models.StateHeld:
+		return r.orderCases(where), args
+	case r.state == models.StateLive:
+		where += among("NOT ")
+	case r.state == models.StateStale && len(unread) == 0:
+		return r.orderCases(where), args
+	case r.state == models.StateStale && len(unread) <= documentsNamed: // those of such documents, and those that left a window
+		return r.orderRows("", where+among("")) + " UNION ALL " + r.orderCases(where+among("NOT ")), append(slices.Clone(args), args...)
+	}
+	return r.orderRows("", where), args
+}
+
+// orderCases selects the listed pages with an undecided case: from the cases to the pages, because they are few.
+func (r *pageReader) orderCases(where string) string {
+	join := "CROSS JOIN"
+	if r.store.mysql() {
+		join = "STRAIGHT_JOIN"
+	}
+	return r.orderRows("removals c "+join+" ", fmt.Sprintf(" AND c.site_id = d.site_id AND c.site_id = %d AND c.document = d.document AND c.url_key = d.url_key"+
+		" AND c.decided_run = %d AND c.valid_from <= %d AND c.valid_to > %d%s", r.site.ID, models.Open, r.run, r.run, where))
+}
+
+func (r *pageReader) orderRows(from, where string) string {
+	from += "declarations d"
+	if r.store.mysql() {
+		from += " FORCE INDEX (PRIMARY)"
 	}
 	return fmt.Sprintf("SELECT d.document AS document, d.url_key AS url_key, d.url AS url, %s AS value FROM %s WHERE d.site_id = %d%s",
-		sortColumns[r.filter.Sort.By].listed, from, r.site.ID, where), args
+		sortColumns[r.filter.Sort.By].listed, from, r.site.ID, where)
 }
 
 // orderRemoved selects the pages with ended cases, each once.

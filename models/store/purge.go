@@ -27,7 +27,7 @@ func (s *Store) PurgeSite(ctx context.Context, id int64) error {
 	}
 	tables := []string{"declarations", "removals", "findings", "document_versions", "document_sums", "documents", "touched", "runs", "triggers", "deliveries",
 		"expectations", "hook_keys", "published_posts", "plugin_inventories", "events", "event_runs", "alerts", "alert_states",
-		"segments", "retention", "rulings", "cached_runs"}
+		"segments", "retention", "rulings", "cached_runs", "trigger_traces"}
 	tables = append(tables, canonicalTables...)
 	if !s.mysql() {
 		tables = append(tables, "page_documents")

@@ -58,7 +58,10 @@ func (s *Store) SaveTrigger(ctx context.Context, t models.Trigger) (id int64, is
 	maybe := false // an earlier try of this very call may have arrived
 	err = s.write(ctx, func(tx *gorm.DB, try int) error {
 		row.ID, maybe = 0, try > 0
-		return tx.Create(&row).Error
+		if err := tx.Create(&row).Error; err != nil {
+			return err
+		}
+		return saveTrace(tx, &t, row.ID)
 	})
 	if err == nil {
 		return row.ID, false, nil

@@ -27,6 +27,14 @@ func triggers(t *testing.T, open func() *store.Store) {
 	f.must(err)
 	hint.ID = id
 	same(t, "a trigger as read", hint, got)
+	traced := models.Trigger{SiteID: f.Site.ID, Kind: models.CauseHook, DedupeKey: KeyOf("traced"), Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+	second, _, err := hooks.SaveTrigger(ctx, traced)
+	f.must(err)
+	_, _, err = hooks.SaveTrigger(ctx, traced)
+	f.must(err)
+	traces, err := f.Store.TriggerTraces(ctx, f.Site.ID, []int64{id, second})
+	f.must(err)
+	same(t, "traces of triggers", []string{traced.Trace}, traces)
 
 	// Hooks arrive while a run writes: neither waits for the other's row, and what arrived later stays unserved.
 	run := f.Begin()
@@ -46,7 +54,7 @@ func triggers(t *testing.T, open func() *store.Store) {
 		f.SaveDocument(run, int32(i+1), models.VerdictComplete)
 	}
 	wg.Wait()
-	f.Finish(run, seen[0].ID)
+	f.Finish(run, seen[0].ID, second)
 	pending, err := f.Store.PendingTriggers(ctx, f.Site.ID)
 	if err != nil || len(pending) != 40 {
 		t.Errorf("%d triggers wait after the run, %v; want 40", len(pending), err)

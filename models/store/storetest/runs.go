@@ -154,6 +154,11 @@ func runs(t *testing.T, open func() *store.Store) {
 	run.Findings = []models.Finding{}
 	run.StartedAt = got.StartedAt // the fixture moves it
 	same(t, "a run as read", run, got)
+	current, err := s.CurrentRuns(ctx)
+	f.must(err)
+	plain := run
+	plain.Findings = current[f.Site.ID].Findings // which are not read
+	same(t, "the current runs of all sites", map[int64]models.Run{f.Site.ID: plain}, current)
 	site, err := s.Site(ctx, f.Site.ID)
 	if err != nil || site.CurrentRun != 4 || site.LastRun != 4 || site.Live != 3 || !site.NextDue.Equal(due) {
 		t.Errorf("the site after its run: %+v, %v", site, err)
