@@ -324,7 +324,7 @@ func (x *extraction) metaElement(e *headscan.Element, counts bool) {
 		it := x.item(e, KindLookalike, raw)
 		it.Accepted, it.Reason = false, ReasonNotCanonical
 		x.add(it, x.base, x.doc.queryCharset())
-	case equalFold(strings.TrimSpace(x.value(e, "http-equiv")), "refresh"):
+	case equalFold(x.value(e, "http-equiv"), "refresh"):
 		it := x.item(e, KindRefresh, "")
 		x.refresh(KindRefresh, Place(e.Place), x.value(e, "content"), it, counts)
 	}

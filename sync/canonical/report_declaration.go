@@ -9,7 +9,8 @@ import (
 func (r *reporter) declaration() {
 	c, ev := r.c, &r.c.Evidence
 	var outside *Item
-	tried := false // something stands there for a declaration, and a finding says why it is none
+	said := map[Key]bool{} // of duplicates
+	tried := false         // something stands there for a declaration, and a finding says why it is none
 	for i := range ev.Items {
 		it := &ev.Items[i]
 		switch {
@@ -26,7 +27,10 @@ func (r *reporter) declaration() {
 			tried = true
 			r.say(FindingInert, it, "stands in %s", it.Place)
 		case it.Reason == ReasonDuplicate:
-			r.say(FindingDuplicate, it, "declared %d times", it.Ordinal)
+			if !said[it.Key] {
+				said[it.Key] = true
+				r.say(FindingDuplicate, it, "declared %d times", times(ev, it))
+			}
 		case it.Reason == ReasonBadScheme && it.HasHint(HintMissingScheme):
 			tried = true
 			r.say(FindingMissingScheme, it, "%q begins with a host and names no page", it.Raw)
@@ -67,4 +71,14 @@ func (r *reporter) declaration() {
 	if k := c.Verdict.Conflict; k != nil {
 		r.conflict(k)
 	}
+}
+
+// times counts how often a page makes one declaration.
+func times(ev *Evidence, it *Item) (n int) {
+	for i := range ev.Items {
+		if o := &ev.Items[i]; o.Kind == it.Kind && o.Key == it.Key && (o.Accepted || o.Reason == ReasonDuplicate) {
+			n++
+		}
+	}
+	return n
 }
