@@ -33,6 +33,7 @@ var wholly = []string{
 	"SELECT * FROM `declarations` LIMIT",                                                      // a test of the schema
 	"SELECT d.document, COUNT(*) FROM declarations d",                                         // counts of an inventory
 	"SELECT COUNT(*) FROM declarations WHERE site_id = ? AND to_run",                          // what is listed after a person ruled in the midst of a run
+	" AS value FROM declarations d WHERE d.site_id = ",                                        // an inventory is sorted, once for all who ask
 	"DELETE FROM declarations WHERE site_id = ? AND (document, url_key, from_run) IN (SELECT", // a site is purged
 }
 
