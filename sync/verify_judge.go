@@ -88,12 +88,18 @@ func failing(r canonical.Reading) bool {
 	return false
 }
 
-// spread judges everybody anew whose target, or whose way to the final URL, has changed.
+// spread judges everybody anew whose target, or whose way to the final URL, has changed. Those of a hub are many: where a run
+// becomes due the rest is left in the queue for the next stay.
 func (v *visit) spread(ctx context.Context) error {
-	for {
+	for batch := 0; ; batch++ {
 		news, err := v.o.Store.News(ctx, v.site.ID, newsBatch)
-		if err != nil || len(news) == 0 {
+		if v.unsettled = err == nil && len(news) > 0; !v.unsettled {
 			return err
+		}
+		if batch > 0 {
+			if wanted, err := v.wanted(ctx); wanted || err != nil {
+				return err
+			}
 		}
 		keys := make([]models.Key, 0, len(news))
 		for k := range news {

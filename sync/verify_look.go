@@ -26,6 +26,7 @@ type visit struct {
 	sweep      *sweep
 	requests   int
 	declarers  map[models.Key]int // how many pages declare a target, as far as it was counted
+	unsettled  bool               // some are still to be judged anew
 	yieldFrom  time.Time          // from then on runs that become due get the host; by our own clock
 }
 

@@ -53,7 +53,7 @@ func (v *Verifier) Verify(ctx context.Context, req VerifyRequest) (VerifyResult,
 	}
 	begun, yieldFrom := v.now(), time.Now().Add(time.Minute)
 	planned := len(req.URLs) > 0
-	for first := true; ; first = false {
+	for {
 		var end bool
 		err := v.stay(ctx, req.SiteID, req.Busy, func(ctx context.Context, x *visit) error {
 			x.yieldFrom = yieldFrom
@@ -62,10 +62,8 @@ func (v *Verifier) Verify(ctx context.Context, req VerifyRequest) (VerifyResult,
 			} else if err != nil {
 				return err
 			}
-			if first {
-				if err := x.spread(ctx); err != nil { // what an earlier process did not come to
-					return err
-				}
+			if err := x.spread(ctx); err != nil { // what an earlier stay, or process, did not come to
+				return err
 			}
 			if !planned {
 				keys, err := v.o.Store.OldestWatches(ctx, req.SiteID, req.Limit)
@@ -156,7 +154,7 @@ func (x *visit) work(ctx context.Context, req VerifyRequest, todo *[]models.Cano
 			result.Looked++
 		}
 		if n == 0 {
-			return true, nil
+			return !x.unsettled, nil
 		}
 	}
 }
