@@ -322,7 +322,9 @@ func (x *world) run(o op, confirm bool) error {
 
 // hooks are told to the origin once; the plan of the moment is what they look at.
 func (x *world) plan(edits []torn) {
+	x.past.mu.Lock()
 	x.past.torn = edits
+	x.past.mu.Unlock()
 	if x.past.hooked {
 		return
 	}
