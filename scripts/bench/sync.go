@@ -226,3 +226,8 @@ func (b *bench) ratio(p, floor place) float64 {
 	c, f := b.costs[p], b.costs[floor]
 	return median(min(len(c), len(f)), func(i int) float64 { return float64(c[i].wall) / float64(max(f[i].wall, time.Microsecond)) })
 }
+
+func (b *bench) cpuRatio(p, floor place) float64 {
+	c, f := b.costs[p], b.costs[floor]
+	return median(min(len(c), len(f)), func(i int) float64 { return float64(c[i].cpu) / float64(max(f[i].cpu, time.Microsecond)) })
+}
