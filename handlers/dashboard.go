@@ -162,8 +162,7 @@ func (s *Server) siteHere(c echo.Context, tab string) (web.InSite, error) {
 
 // inSite gathers the state of a site by small queries: its newest runs and the number of findings by code.
 func (s *Server) inSite(ctx context.Context, site models.Site, tab string) (web.InSite, []models.FindingGroup, error) {
-	in := web.InSite{Site: site, Tab: tab, Stream: apiPrefix + sitePath(site.ID) + "/progress"}
-	in.Progress, in.Running = s.deps.Engine.Progress(site.ID)
+	in := s.walked(site, tab)
 	runs, err := s.deps.Runs.Runs(ctx, site.ID, 0, 5)
 	if err != nil {
 		return in, nil, err
@@ -182,13 +181,25 @@ func (s *Server) inSite(ctx context.Context, site models.Site, tab string) (web.
 			in.Last, in.Held = &run, run.Counts.Held
 		}
 	}
-	groups, err := s.findingGroups(ctx, site)
+	groups, err := s.countFindings(ctx, &in)
+	return in, groups, err
+}
+
+// walked is what is known of a site without a query: the site itself, and the walk under way.
+func (s *Server) walked(site models.Site, tab string) web.InSite {
+	in := web.InSite{Site: site, Tab: tab, Stream: apiPrefix + sitePath(site.ID) + "/progress"}
+	in.Progress, in.Running = s.deps.Engine.Progress(site.ID)
+	return in
+}
+
+func (s *Server) countFindings(ctx context.Context, in *web.InSite) ([]models.FindingGroup, error) {
+	groups, err := s.findingGroups(ctx, in.Site)
 	for _, g := range groups {
 		if g.Severity == models.SeverityError {
 			in.Errors += g.Count
 		}
 	}
-	return in, groups, err
+	return groups, err
 }
 
 func (s *Server) findingGroups(ctx context.Context, site models.Site) ([]models.FindingGroup, error) {
@@ -224,13 +235,21 @@ func (s *Server) overviewPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	runs, err := s.deps.Runs.CurrentRuns(ctx)
+	if err != nil {
+		return err
+	}
 	page := web.Overview{CanAdd: principalOf(ctx).may(ScopeWrite), Search: c.QueryParam("q")}
 	for _, site := range sites {
 		if needle := strings.ToLower(page.Search); !strings.Contains(strings.ToLower(site.Name+" "+site.Home), needle) {
 			continue
 		}
-		row, groups, err := web.SiteRow{}, []models.FindingGroup(nil), error(nil)
-		if row.InSite, groups, err = s.inSite(ctx, site, ""); err != nil {
+		row := web.SiteRow{InSite: s.walked(site, "")}
+		if run, ok := runs[site.ID]; ok {
+			row.Last, row.Held = &run, run.Counts.Held
+		}
+		groups, err := s.countFindings(ctx, &row.InSite)
+		if err != nil {
 			return err
 		}
 		if row.Trend, err = s.trend(ctx, site); err != nil {

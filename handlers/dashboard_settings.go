@@ -38,6 +38,9 @@ func (s *Server) moreSettings(c echo.Context, body *siteBody) *web.MoreSettings 
 		Quiet: typed("quiet", &body.Quiet), MaxWait: typed("max_wait", &body.MaxWait), Username: typed("username", &body.Username), PublicBadges: c.FormValue("public_badges") != "",
 		PreferredScheme: typed("preferred_scheme", &body.PreferredScheme), PreferredHost: typed("preferred_host", &body.PreferredHost),
 		TrailingSlash: typed("trailing_slash", &body.TrailingSlash)}
+	more.Retention = strings.TrimSpace(c.FormValue("retention"))
+	retention := fromDays(more.Retention)
+	body.Retention = &retention
 	hosts := strings.Fields(more.Hosts)
 	body.Hosts, body.PublicBadges = &hosts, &more.PublicBadges
 	if password := c.FormValue("password"); password != "" {
@@ -56,7 +59,7 @@ func storedSettings(site *models.Site) *web.MoreSettings {
 	}
 	g := &site.Settings
 	return &web.MoreSettings{Hosts: strings.Join(g.Hosts, "\n"), ConfirmAfter: text(g.ConfirmAfter), ReleaseAfter: text(g.ReleaseAfter), Quiet: text(g.Quiet),
-		MaxWait: text(g.MaxWait), Username: g.Username, PublicBadges: g.PublicBadges,
+		MaxWait: text(g.MaxWait), Retention: daysOf(g.Retention), Username: g.Username, PublicBadges: g.PublicBadges,
 		PreferredScheme: g.PreferredScheme, PreferredHost: g.PreferredHost, TrailingSlash: g.TrailingSlash}
 }
 
@@ -66,6 +69,7 @@ func (s *Server) showSiteSettings(c echo.Context, status int, page web.SiteSetti
 	if page.More == nil {
 		page.More = storedSettings(&site)
 	}
+	page.KeepAll = daysOf(s.deps.Defaults.Settings.Retention)
 	page.HasPassword, page.Defaults = site.Settings.Password != "", s.deps.Defaults.Settings
 	var roots []string
 	for _, root := range site.Roots {
@@ -132,6 +136,10 @@ func (s *Server) saveSiteSettings(c echo.Context) error {
 		err = models.Invalid("name", "", "a site needs a name")
 	} else {
 		err = body.apply(s, &site)
+	}
+	if err == nil && s.forgetsMore(in.Site, site) && c.FormValue("forget") == "" {
+		page.Forgets = true
+		err = models.Invalid("retention", "", "history that is older will be gone for good: confirm it below")
 	}
 	if err == nil {
 		if site.Schedule != in.Site.Schedule || site.TimeZone != in.Site.TimeZone {

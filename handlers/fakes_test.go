@@ -144,6 +144,23 @@ func (s *store) Diff(_ context.Context, siteID int64, f models.DiffFilter, fn fu
 	return s.DiffFunc(siteID, f, fn)
 }
 
+func (s *store) CurrentRuns(ctx context.Context) (map[int64]models.Run, error) {
+	out := map[int64]models.Run{}
+	sites, err := s.Sites(ctx)
+	for _, site := range sites {
+		runs, err := s.Runs(ctx, site.ID, 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range runs {
+			if run.ID == site.CurrentRun {
+				out[site.ID] = run
+			}
+		}
+	}
+	return out, err
+}
+
 func (s *store) Runs(_ context.Context, siteID, before int64, limit int) ([]models.Run, error) {
 	if s.RunsFunc == nil {
 		return nil, nil

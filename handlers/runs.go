@@ -14,6 +14,8 @@ import (
 type runStore interface {
 	Runs(ctx context.Context, siteID, before int64, limit int) ([]models.Run, error)
 	Run(ctx context.Context, siteID, id int64) (models.Run, error)
+	// CurrentRuns gives the run that readers see of every site that has one, without what it found.
+	CurrentRuns(ctx context.Context) (map[int64]models.Run, error)
 }
 
 // triggerStore is the inbox.

@@ -81,6 +81,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
+	s.background.Go(func() { s.warm(ctx) })
 	select {
 	case err := <-failed:
 		return err

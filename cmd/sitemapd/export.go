@@ -27,7 +27,7 @@ type exportFlags struct {
 	gzip, bom, force             bool
 
 	state, asOf, contains, prefix, url, document, language, extension string
-	lastmodFrom, lastmodTo, firstFrom                                 string
+	lastmodFrom, lastmodTo, firstFrom, sort                           string
 	limit                                                             int
 }
 
@@ -77,6 +77,7 @@ complete; one that exists is left alone unless --force is given.`,
 	flags.StringVar(&f.lastmodFrom, "lastmod-from", "", "declared lastmod at or after this time")
 	flags.StringVar(&f.lastmodTo, "lastmod-to", "", "declared lastmod before this time")
 	flags.StringVar(&f.firstFrom, "first-from", "", "first seen at or after this time")
+	sortFlag(flags, &f.sort)
 	flags.IntVar(&f.limit, "limit", 0, "at most this many, 0 for all")
 	return cmd
 }
@@ -164,6 +165,9 @@ func (f *exportFlags) filter(ctx context.Context, s *store.Store, site models.Si
 		return filter, usage("--extension %q: want image, video, news or alternates", f.extension)
 	}
 	var err error
+	if filter.Sort, err = models.ParsePageSort(f.sort); err != nil {
+		return filter, err
+	}
 	if filter.AsOf, err = parseAsOf(f.asOf); err != nil {
 		return filter, err
 	}

@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,6 +168,13 @@ func TestExport_ToFilesAndStandardOutput(t *testing.T) {
 	_, lines, _ := x.run(t, "export", x.home, "--format", "ndjson")
 	if diff := cmp.Diff(string(listed), string(lines)); diff != "" {
 		t.Errorf("NDJSON (-urls +export):\n%s", diff)
+	}
+	_, listed, _ = x.run(t, "urls", x.home, "-o", "ndjson", "--sort=-url")
+	_, sorted, _ := x.run(t, "export", x.home, "--format", "ndjson", "--sort", "-url")
+	addresses := regexp.MustCompile(`(?m)^\{"url":"([^"]*)"`).FindAllStringSubmatch(string(listed), -1)
+	descending := slices.IsSortedFunc(addresses, func(a, b []string) int { return strings.Compare(b[1], a[1]) })
+	if len(addresses) != 9 || !descending || string(sorted) != string(listed) || string(sorted) == string(lines) {
+		t.Errorf("sorted by address, descending:\n%s\nexport:\n%s", listed, sorted)
 	}
 	_, packed, _ := x.run(t, "export", x.home, "--format", "ndjson", "--gzip")
 	plain, err := gzip.NewReader(bytes.NewReader(packed))

@@ -21,6 +21,8 @@ func TestFlags_UnknownWordsAndNegativeCountsAreRefused(t *testing.T) {
 		{"changes shop --kind added,gone", `--kind "gone": want added`},
 		{"diff shop --from 1 --kind gone", `--kind "gone": want added`},
 		{"findings shop --severity x", `--severity "x": want error`},
+		{"urls shop --sort size", `--sort "size": want url, -url`},
+		{"export shop --format csv --sort -x", `--sort "-x": want url, -url`},
 		{"urls shop --limit -1", "--limit -1: want 0 or more"},
 		{"verify shop --limit -1", "--limit -1: want 0 or more"},
 		{"verify shop --pace -1s", "--pace -1s: want 0s or more"},

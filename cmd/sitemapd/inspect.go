@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
@@ -51,7 +52,7 @@ func (a *app) urlsCommand() *cobra.Command {
 				return usage("--state %q: want live, stale, pending, held, removed, foreign or all", state)
 			}
 			if filter.Sort, err = models.ParsePageSort(sort); err != nil {
-				return usage("--sort %q: want %s, with a minus before it for descending", sort, strings.Join(models.PageSorts(), ", "))
+				return err
 			}
 			out := a.pagePrinter()
 			if err := s.Pages(ctx, site.ID, filter, func(p *models.Page) error { return pageRow(out, p) }); err != nil {
@@ -68,9 +69,19 @@ func (a *app) urlsCommand() *cobra.Command {
 	f.StringVar(&language, "language", "", "with an alternate in this language")
 	f.StringVar(&extension, "extension", "", "with image, video, news or alternates")
 	f.StringVar(&reason, "reason", "", "part of the reason why a page is pending, held, stale or removed")
-	f.StringVar(&sort, "sort", "", "url, lastmod, first_seen, changed or priority, with a minus before it for descending (--sort=-lastmod); else in the order of the documents")
+	sortFlag(f, &sort)
 	f.IntVar(&limit, "limit", 0, "at most this many, 0 for all")
 	return cmd
+}
+
+// sortFlag is the order of an inventory.
+func sortFlag(f *pflag.FlagSet, sort *string) {
+	f.StringVar(sort, "sort", "", "url, lastmod, first_seen, changed or priority, with a minus before it for descending (--sort=-lastmod); else in the order of the documents")
+	var words []string
+	for _, by := range models.PageSorts() {
+		words = append(words, by, "-"+by)
+	}
+	oneOf(f, "sort", words...)
 }
 
 func (a *app) pagePrinter() *printer {

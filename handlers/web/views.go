@@ -342,11 +342,14 @@ type SiteSettings struct {
 	More        *MoreSettings
 	HasPassword bool
 	Defaults    models.SiteSettings // what holds where a setting is empty
+	KeepAll     string              // the daemon's own retention as it is shown, "" for ever
+	Forgets     bool                // what was typed forgets history, and must be confirmed
 }
 
 // MoreSettings is the folded part of a site's form, as typed.
 type MoreSettings struct {
 	Hosts, ConfirmAfter, ReleaseAfter, Quiet, MaxWait, Username string
+	Retention                                                   string // how long history is kept, in days where it is whole ones
 	PublicBadges                                                bool
 	PreferredScheme, PreferredHost, TrailingSlash               string
 }
