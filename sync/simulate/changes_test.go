@@ -90,7 +90,10 @@ func (x *world) expect(must, may map[saying]bool, before, now *snapshot, url str
 	old := before.pages[url]
 	is := func(kind string) { must[saying{kind, url}] = true }
 	could := func(kind string) { may[saying{kind, url}] = true }
-	was, has := before.cases[url].Stage, now.cases[url].Stage
+	was, has := "", now.cases[url].Stage
+	if c := before.cases[url]; c.FromRun <= before.run { // not one that a run which died had begun
+		was = c.Stage
+	}
 	if listed(p.State) && (old == nil || old.State == models.StateRemoved || x.past.ruled[url]) {
 		could(models.KindStale) // in a document that was read in part
 	}

@@ -64,8 +64,9 @@ func (x *world) proven(now *snapshot, record models.Run, c models.Removal) error
 	asked := slices.IndexFunc(w.asked, func(l look) bool { return l.url == c.URL })
 	switch c.Stage {
 	case models.StageMigrated:
-		if !w.listed(c.MovedTo) || strings.TrimPrefix(c.MovedTo, "https") != strings.TrimPrefix(strings.Replace(c.URL, "http://", "https://", 1), "https") &&
-			strings.TrimPrefix(c.MovedTo, "http") != strings.TrimPrefix(strings.Replace(c.URL, "https://", "http://", 1), "http") {
+		from := strings.Replace(c.URL, foreignHome+"/", x.origin.URL()+"/", 1) // a window that was first read as another host's came home
+		if !w.listed(c.MovedTo) || strings.TrimPrefix(c.MovedTo, "https") != strings.TrimPrefix(strings.Replace(from, "http://", "https://", 1), "https") &&
+			strings.TrimPrefix(c.MovedTo, "http") != strings.TrimPrefix(strings.Replace(from, "https://", "http://", 1), "http") {
 			return fmt.Errorf("it cannot have migrated to %s", c.MovedTo)
 		}
 		return nil

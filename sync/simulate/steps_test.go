@@ -13,6 +13,9 @@ import (
 	"github.com/sitemapd/sitemapd/sync/weburl"
 )
 
+// foreignHome is where a site says that it is by a fault.
+const foreignHome = "https://other.example"
+
 // step does one operation and checks what it may have changed.
 func (x *world) step(o op) error {
 	switch o.Do {
@@ -141,7 +144,7 @@ func (x *world) faultOf(a int) sitetest.Fault {
 		func() sitetest.Fault { return sitetest.Redirect("/wp-login.php") }, sitetest.Loop, sitetest.NotModified, sitetest.WrongNamespace,
 		sitetest.EmptyURLSet, sitetest.EmptyIndex, sitetest.HalfGone, sitetest.HalfGone,
 		func() sitetest.Fault { return sitetest.Without("page") }, func() sitetest.Fault { return sitetest.Without("-2.xml") },
-		func() sitetest.Fault { return x.origin.ForeignHost("https://other.example") },
+		func() sitetest.Fault { return x.origin.ForeignHost(foreignHome) },
 		func() sitetest.Fault { return sitetest.Replaced("+00:00<", "+02:00<") },
 		func() sitetest.Fault { return sitetest.Replaced("T", "t") },
 		func() sitetest.Fault { return sitetest.Redirect("/wp-sitemap-posts-post-1.xml") },
