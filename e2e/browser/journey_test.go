@@ -73,6 +73,12 @@ func journey(t *testing.T, scripts bool) {
 
 	inventory(t, b, scripts)
 	columns(b)
+	ordered(t, b)
+	script := ""
+	if scripts {
+		script = axe()
+	}
+	forgetting(t, b, script)
 	segment(b)
 	compare(b)
 	held(t, b, site.PublishedPosts(), site.Trash)

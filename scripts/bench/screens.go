@@ -260,6 +260,7 @@ func (b *screens) addresses() []address {
 	filters := []string{"", "state=all", "state=stale", "state=held", "state=pending", "state=removed", "contains=/blog/", "contains=title-of-usual-length-" + fmt.Sprint(f.documents()) + "-19",
 		"contains=nowhere-to-be-found", "prefix=https://large.example/docs/", "prefix=https://large.example/none/", "lastmod_from=-30d", "lastmod_to=-365d", "extension=image", "extension=video", "extension=news", "language=de", "language=fr",
 		"first_from=-7d", "document=" + fmt.Sprint(middle), "as_of=1000", "as_of=2026-11-01", "state=all&as_of=1200&contains=/news/", "segment=not+changed+for+a+year", page}
+	sorted := []string{"sort=url", "sort=-lastmod", "sort=first_seen&contains=/blog/", "sort=-changed&state=all", "sort=-lastmod&state=held", "sort=url&state=removed"}
 	const s, api = "/sites/{site}", "/api/v1/sites/{site}"
 	add(true, "/", "", "q=client")
 	add(true, "/sites/new", "")
@@ -267,6 +268,7 @@ func (b *screens) addresses() []address {
 	add(true, s, "")
 	add(true, "/sites/17", "")
 	add(true, s+"/urls", filters...)
+	add(true, s+"/urls", sorted...) // the first answer is that a million pages are being sorted
 	add(true, s+"/page", page, changed)
 	add(true, s+"/changes", "", "kind=removed", "kind=held", "kind=stale", "contains=/docs/", "segment=with+images", "before=900")
 	add(true, s+"/compare", "", "from=2000", "from=-7d", "from=1000&to=1500", "from=-30d&kind=removed", "from=1")
@@ -288,6 +290,7 @@ func (b *screens) addresses() []address {
 	add(false, "/api/v1/sites", "")
 	add(false, api, "")
 	add(false, api+"/urls", filters...)
+	add(false, api+"/urls", sorted...)
 	add(false, api+"/urls", "page_size=1000", "page_size=1000&state=all")
 	add(false, api+"/urls", "include=total")
 	add(false, api+"/history", page, changed)
