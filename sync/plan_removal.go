@@ -119,12 +119,14 @@ func (p Policy) remove(c *models.Removal, proof walkProof, reason string) {
 const newsWindow = 47 * time.Hour
 
 // windowLeft tells whether a page left its document because a rolling window moved on: an article of a news sitemap that
-// grew too old, or the page with the oldest lastmod of a document that always holds the same number of newest pages.
+// grew too old, or the page with the oldest lastmod of a document that always holds the same number of newest pages. Of
+// such a window something stays: one with nothing in common with the last is another list, of another scheme or host say.
 func windowLeft(row models.Declaration, before, now *models.DocumentVersion, diff documentDiff) bool {
 	if bytes.Contains(row.Extensions, []byte(`"news":`)) {
 		return newsDate(row.Extensions, now.ObservedAt)
 	}
-	full := before != nil && before.Entries == now.Entries && now.Entries >= 10 && diff.appearedCount >= int64(len(diff.left))
+	full := before != nil && before.Entries == now.Entries && now.Entries >= 10 && diff.appearedCount >= int64(len(diff.left)) &&
+		int64(len(diff.left)) < before.Entries
 	return full && newestOnly(now) && row.Lastmod != nil && !diff.oldest.IsZero() && !row.Lastmod.Instant.After(diff.oldest)
 }
 

@@ -335,6 +335,8 @@ func TestWindowLeft(t *testing.T) {
 			diff: documentDiff{left: one, appearedCount: 1, oldest: now.AddDate(0, 0, -299)}},
 		{name: "The SEO Framework lists its newest pages, however many", row: models.Declaration{Lastmod: day(300)}, before: version(37, "seo_framework"),
 			now: version(37, "seo_framework 5"), diff: documentDiff{left: one, appearedCount: 1, oldest: now.AddDate(0, 0, -299)}, want: true},
+		{name: "a list of 50 that has nothing in common with the last one", row: models.Declaration{Lastmod: day(300)}, before: version(50, ""),
+			now: version(50, ""), diff: documentDiff{left: make([]models.Listing, 50), appearedCount: 50, oldest: now.AddDate(0, 0, -299)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -154,7 +154,8 @@ func (r *run) count(d *document, got *reading, entries int64) {
 }
 
 // redirected makes a document an alias when it answered with another one that the walk reads anyway: an index whose
-// child redirects back to it must not be read twice.
+// child redirects back to it must not be read twice. An answer that could not be read makes none: the other document has
+// been read before its answer turned into this one.
 func (r *run) redirected(d *document, got *reading) {
 	if got.version.FinalURL == "" || got.version.FinalURL == d.URL {
 		return
@@ -170,7 +171,7 @@ func (r *run) redirected(d *document, got *reading) {
 	switch {
 	case other == nil:
 		r.claimed[key] = d
-	case other != d:
+	case other != d && got.version.Verdict.Read():
 		d.alias = true
 		got.findings = append(got.findings, models.Finding{Code: "redirects-to-known", Severity: models.SeverityWarning,
 			Document: d.URL, Text: "redirects to " + got.version.FinalURL + ", which the walk reads anyway"})

@@ -149,7 +149,29 @@ func (x *world) ruled(keys []models.Key, approve bool) error {
 		return fmt.Errorf("a ruling changed the number of pages from %d to %d", len(before.lines), len(after.lines))
 	}
 	before.pages, before.lines = after.pages, after.lines
-	return x.readCases(before)
+	return x.readRulings(before)
+}
+
+// readRulings takes anew what a person ruled on. Other cases are those of the picture still: what the store has of them
+// may be what a run left that failed behind it.
+func (x *world) readRulings(s *snapshot) error {
+	was := s.cases
+	if err := x.readCases(s); err != nil {
+		return err
+	}
+	for url, c := range s.cases {
+		if old, known := was[url]; c.Stage != models.StageApproved && c.Stage != models.StageRejected {
+			if delete(s.cases, url); known {
+				s.cases[url] = old
+			}
+		}
+	}
+	for url, old := range was {
+		if _, there := s.cases[url]; !there {
+			s.cases[url] = old
+		}
+	}
+	return nil
 }
 
 func (x *world) readCases(s *snapshot) error {
