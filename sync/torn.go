@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/weburl"
 )
 
 // reread looks once more at the documents between which missing pages may have moved while the walk read them, and
@@ -23,17 +24,23 @@ func (r *run) reread(ctx context.Context, s *settlement) (*settlement, error) {
 	before := r.record.Documents
 	level := again
 	for len(level) > 0 {
+		var fresh, left []*document
 		for _, d := range level {
+			d.alias = false
 			if err := r.document(ctx, d); err != nil {
 				return nil, fmt.Errorf("document %s: %w", d.URL, err)
 			}
+			for _, other := range r.deserted(d) {
+				if !slices.Contains(again, other) { // once is enough for a site that answers otherwise each time
+					again, left = append(again, other), append(left, other)
+				}
+			}
 		}
-		var fresh []*document
 		for _, d := range level {
 			fresh = append(fresh, r.next([]*document{d}, d.Depth+1)...)
 		}
 		before.Read += int64(len(fresh))
-		level = fresh
+		level = append(fresh, left...)
 	}
 	r.record.Documents = before
 	for _, d := range r.order {
@@ -52,4 +59,32 @@ func (r *run) reread(ctx context.Context, s *settlement) (*settlement, error) {
 			"the site changed while it was read: %d pages were between files and were found when these were read again", found))
 	}
 	return second, nil
+}
+
+// deserted gives the documents that redirected to an address for which another one had answered that, read again, answers for
+// it no more: nobody has read what is there for them.
+func (r *run) deserted(d *document) []*document {
+	now, gone := finalKey(d), map[models.Key]bool{}
+	for key, by := range r.claimed {
+		if by == d && key != d.Key && (key != now || d.alias) {
+			gone[key] = true
+			delete(r.claimed, key)
+		}
+	}
+	var out []*document
+	for _, other := range r.order {
+		if other != d && other.alias && gone[finalKey(other)] {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// finalKey is the identity of the address that answered for a document.
+func finalKey(d *document) models.Key {
+	u, problem := weburl.Parse(nil, []byte(d.FinalURL))
+	if problem != weburl.None {
+		return models.Key{}
+	}
+	return models.Key(u.Key())
 }
