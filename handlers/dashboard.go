@@ -67,6 +67,7 @@ func (s *Server) pageRoutes() error {
 	e.POST("/settings/tokens", s.makeTokenPage, admin)
 	e.POST("/settings/tokens/:token/revoke", s.revokeTokenPage, admin)
 	e.POST("/theme", s.chooseTheme, smallForms, fromHere)
+	e.POST("/zone", s.chooseZone, smallForms, fromHere)
 	s.channelPages(read, write, admin)
 	s.accountRoutes()
 
@@ -110,6 +111,7 @@ func (s *Server) show(c echo.Context, status int, page, title string, data any) 
 	if cookie, err := c.Request().Cookie(themeCookie); err == nil && slices.Contains(themes, cookie.Value) {
 		view.Theme = cookie.Value
 	}
+	view.Zone = zoneHere(c)
 	if who != nil {
 		view.Local = who.Kind == "local"
 		if who.Kind == "session" {

@@ -79,6 +79,9 @@ func journey(t *testing.T, scripts bool) {
 		script = axe()
 	}
 	forgetting(t, b, script)
+	if scripts {
+		zoned(t, b)
+	}
 	segment(b)
 	compare(b)
 	held(t, b, site.PublishedPosts(), site.Trash)

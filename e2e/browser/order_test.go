@@ -62,3 +62,26 @@ func forgetting(t *testing.T, b *tab, script string) {
 	b.seesText("Saved.")
 	b.sees("that it is kept", `document.querySelector('input[name=retention]').value === '400d' && document.querySelector('input[name=forget]') === null`)
 }
+
+// zoned reads times in a chosen zone, with UTC beside, and turns to longer reports by keys.
+func zoned(t *testing.T, b *tab) {
+	t.Helper()
+	b.open("/settings")
+	b.do(chromedp.SendKeys(`input[name=zone]`, "Asia/Tokyo"), chromedp.Click(`form[action="/zone"] button`))
+	b.seesText("Saved.")
+	b.open("/sites/1/runs")
+	b.sees("Tokyo's clock, with UTC on hover", `(() => {
+		const time = document.querySelector('tbody time[title$="UTC"]'), tokyo = new Date(new Date(time.dateTime).getTime() + 9 * 3600e3);
+		const clock = new Intl.DateTimeFormat(undefined, {hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: 'UTC'}).format(tokyo);
+		return document.documentElement.dataset.zone === 'Asia/Tokyo' && time.textContent.endsWith(clock);
+	})()`)
+	b.open("/settings")
+	eval[bool](b, `(document.querySelector('input[name=zone]').value = '', true)`)
+	b.do(chromedp.Click(`form[action="/zone"] button`))
+	b.sees("the browser's own again", `document.documentElement.dataset.zone === undefined && document.body.innerText.includes('Saved.')`)
+	b.open("/sites/1/reports?days=30")
+	b.do(chromedp.WaitReady("html.scripted"), chromedp.KeyEvent("]"))
+	b.sees("a longer period", `location.search === '?days=90' && document.documentElement.classList.contains('scripted')`)
+	b.do(chromedp.KeyEvent("["))
+	b.sees("a shorter one", `location.search === '?days=30'`)
+}

@@ -39,6 +39,7 @@ type View struct {
 	May   Rights
 	Now   time.Time
 	Theme string  // dark or light where the viewer chose one, else ""
+	Zone  string  // IANA name of the time zone that the viewer chose, "" for the browser's own
 	Path  string  // of the request, to come back to
 	In    *InSite // the site that the page is about, nil for none
 	Done  string  // what was just done, from a fixed set of words

@@ -6,7 +6,9 @@
   const all = (what, within) => [...(within || document).querySelectorAll(what)];
 
   // Times: what the server wrote is UTC and stays as the hover text.
-  const shown = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  // The zone is the browser's unless another one was chosen; one that this browser does not know counts for nothing.
+  const zone = () => { try { return new Intl.DateTimeFormat(undefined, { timeZone: root.dataset.zone }).resolvedOptions().timeZone; } catch { return undefined; } };
+  const shown = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: zone() });
   const localise = (within) => {
     for (const time of all('time[datetime]:not(.ago):not([title])', within)) {
       const at = new Date(time.dateTime);
@@ -108,18 +110,23 @@
     if (box) box.click();
   };
   const follow = (what) => { const link = document.querySelector(what); if (link) link.click(); };
+  const period = (by) => {
+    const chips = all('[data-period] .chip'), to = chips[chips.findIndex((c) => c.classList.contains('chosen')) + by];
+    if (to) to.click();
+  };
   let leader = 0;
   addEventListener('keydown', (e) => {
     const field = e.target.closest('input:not([type=checkbox]), textarea, select');
     if (e.key === 'Escape' && field) { field.blur(); return; }
-    if (field || e.ctrlKey || e.metaKey || e.altKey || dialog.open || off.checked && e.key !== '?') return;
+    const typed = e.getModifierState && e.getModifierState('AltGraph'); // brackets on many keyboards
+    if (field || !typed && (e.ctrlKey || e.altKey) || e.metaKey || dialog.open || off.checked && e.key !== '?') return;
     if (Date.now() - leader < 1500) {
       leader = 0;
       if (places[e.key] && (site || e.key === 'o')) { e.preventDefault(); location.href = places[e.key]; }
       return;
     }
     const act = {
-      '/': () => document.querySelector('.search input[type=search]').focus(), '?': () => dialog.showModal(), j: () => move(1), k: () => move(-1), x: choose,
+      '/': () => document.querySelector('.search input[type=search]').focus(), '?': () => dialog.showModal(), j: () => move(1), k: () => move(-1), x: choose, '[': () => period(-1), ']': () => period(1),
       n: () => follow('a[rel=next]'), p: () => history.back(), g: () => { leader = Date.now(); }, e: () => follow('[data-export]'), t: () => theme.requestSubmit(theme.querySelector('button')),
     }[e.key];
     if (act) { e.preventDefault(); act(); }
