@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -186,9 +185,7 @@ func (x *world) converged(now *snapshot) error {
 		}
 	}
 	for url, p := range now.pages {
-		// The window's address may have redirected to a file as full as a window: what it listed then left like one of its own.
-		windowed := x.window.find(url) != nil || x.setup.PerFile == newest && strings.HasSuffix(p.Document, windowPath)
-		rolledOn := now.cases[url].Stage == models.StageLeftWindow && p.State == models.StateStale && windowed
+		rolledOn := now.cases[url].Stage == models.StageLeftWindow && p.State == models.StateStale && x.window.find(url) != nil
 		if _, published := truth[url]; !published && p.State != models.StateRemoved && !rolledOn {
 			return fmt.Errorf("%s is not published, and its state in %s is %s (%s)", url, p.Document, p.State, p.Reason)
 		}
