@@ -31,6 +31,7 @@ func (s *Server) pageRoutes() error {
 	read, run, write, admin := page(ScopeRead), page(ScopeRun), page(ScopeWrite), page(ScopeAdmin)
 	e := s.echo
 	e.GET("/", s.overviewPage, read)
+	e.GET("/go", s.goPage, read)
 	e.GET("/sites/new", s.newSiteForm, write)
 	e.POST("/sites/new", s.probePage, write)
 	e.POST("/sites", s.addSitePage, write)

@@ -79,6 +79,7 @@ func journey(t *testing.T, scripts bool) {
 		script = axe()
 	}
 	forgetting(t, b, script)
+	going(b, scripts)
 	if scripts {
 		zoned(t, b)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // shown are the addresses of the inventory's rows.
@@ -84,4 +85,22 @@ func zoned(t *testing.T, b *tab) {
 	b.sees("a longer period", `location.search === '?days=90' && document.documentElement.classList.contains('scripted')`)
 	b.do(chromedp.KeyEvent("["))
 	b.sees("a shorter one", `location.search === '?days=30'`)
+}
+
+// going finds a screen by words, with keys where there are scripts.
+func going(b *tab, scripts bool) {
+	b.t.Helper()
+	b.open("/sites/1/runs")
+	if scripts {
+		b.do(chromedp.WaitReady("html.scripted"), chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	} else {
+		b.do(chromedp.Click(`a[aria-keyshortcuts="Control+K"]`))
+	}
+	b.sees("the screens of the site first", `location.pathname === '/go' && document.querySelector('[data-places] a').getAttribute('href') === '/sites/1'`)
+	b.do(chromedp.SendKeys(`[data-go] input[name=q]`, "docum"))
+	if scripts {
+		b.sees("one place while it is typed", `document.querySelectorAll('[data-places] a').length === 1`)
+	}
+	b.do(chromedp.SendKeys(`[data-go] input[name=q]`, kb.Enter))
+	b.sees("that screen", `location.pathname === '/sites/1/documents'`)
 }

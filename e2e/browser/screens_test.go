@@ -132,7 +132,7 @@ func runs(t *testing.T, base string) int {
 func screens(page string) [][2]string {
 	return [][2]string{
 		{"overview", "/"}, {"new-site", "/sites/new"}, {"site", "/sites/1"}, {"inventory", "/sites/1/urls"}, {"filtered", "/sites/1/urls?contains=a&state=all"},
-		{"sorted", "/sites/1/urls?sort=-lastmod&state=all"},
+		{"sorted", "/sites/1/urls?sort=-lastmod&state=all"}, {"go", "/go?from=1"},
 		{"columns", "/sites/1/urls?state=all&rows=dense&columns=state,lastmod,first_seen,last_seen,changefreq,priority,declares,freshness,confidence,document,reason,from_run"},
 		{"page", "/sites/1/page?" + url.Values{"url": {page}}.Encode()}, {"runs", "/sites/1/runs"}, {"run", "/sites/1/runs/3"}, {"changes", "/sites/1/changes"},
 		{"canonical", "/sites/1/canonical"}, {"compare", "/sites/1/compare?from=1"}, {"hreflang", "/sites/1/hreflang"},

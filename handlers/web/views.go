@@ -20,6 +20,16 @@ type InSite struct {
 
 func (i InSite) in() *InSite { return &i }
 
+// Go leads to screens, sites and segments by words.
+type Go struct {
+	Search, From string // From: id of the site that the reader comes from, "" for none
+	Places       []Destination
+	More         bool // there are more than are shown
+}
+
+// Destination is a place of the dashboard: a screen, of a site or of all.
+type Destination struct{ About, Name, Address string }
+
 // Overview is the first page.
 type Overview struct {
 	Sites   []SiteRow

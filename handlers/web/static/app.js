@@ -114,10 +114,25 @@
     const chips = all('[data-period] .chip'), to = chips[chips.findIndex((c) => c.classList.contains('chosen')) + by];
     if (to) to.click();
   };
+  // Where to go is found while it is typed; the newest question wins.
+  const going = document.querySelector('[data-go]');
+  let asked = 0;
+  if (going) going.q.addEventListener('input', async () => {
+    const mine = ++asked, query = new URLSearchParams(new FormData(going));
+    const answer = await fetch(going.action + '?' + query, { headers: { Accept: 'text/html' } });
+    if (!answer.ok || mine !== asked) return;
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (mine === asked) document.querySelector('[data-places]').replaceWith(document.importNode(page.querySelector('[data-places]'), true));
+  });
   let leader = 0;
   addEventListener('keydown', (e) => {
     const field = e.target.closest('input:not([type=checkbox]), textarea, select');
     if (e.key === 'Escape' && field) { field.blur(); return; }
+    if (e.key === 'k' && (e.ctrlKey || e.metaKey) && !e.shiftKey && !e.altKey && !off.checked) {
+      e.preventDefault();
+      document.querySelector('[aria-keyshortcuts="Control+K"]').click();
+      return;
+    }
     const typed = e.getModifierState && e.getModifierState('AltGraph'); // brackets on many keyboards
     if (field || !typed && (e.ctrlKey || e.altKey) || e.metaKey || dialog.open || off.checked && e.key !== '?') return;
     if (Date.now() - leader < 1500) {
