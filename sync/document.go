@@ -50,13 +50,14 @@ func carry(v *models.DocumentVersion, before *models.DocumentVersion) {
 	kept := *before
 	kept.Verdict, kept.Reason, kept.Status = v.Verdict, v.Reason, v.Status
 	kept.FetchedAt, kept.Lastmod, kept.FindingsHash = v.FetchedAt, v.Lastmod, v.FindingsHash // ObservedAt is that of the rows
-	kept.StaleSince, kept.Validation = before.StaleSince, nil
+	kept.StaleSince, kept.Validation, kept.LastmodShift = before.StaleSince, nil, 0
 	*v = kept
 }
 
-// sameVersion reports whether storing v would say nothing that the stored version does not say.
+// sameVersion reports whether storing v would say nothing that the stored version does not say. A shift is said of one
+// run alone: the feed and the counts leave its rows out.
 func sameVersion(a *models.DocumentVersion, v *models.DocumentVersion) bool {
-	return a != nil && a.Verdict == v.Verdict && a.Reason == v.Reason && a.Type == v.Type && a.Status == v.Status &&
+	return a != nil && v.LastmodShift == 0 && a.Verdict == v.Verdict && a.Reason == v.Reason && a.Type == v.Type && a.Status == v.Status &&
 		a.FinalURL == v.FinalURL && string(a.SemanticHash) == string(v.SemanticHash) &&
 		string(a.FindingsHash) == string(v.FindingsHash) && a.Generator == v.Generator &&
 		a.Encoding == v.Encoding && a.Compression == v.Compression && sameLastmod(a.Lastmod, v.Lastmod)
