@@ -3,7 +3,7 @@
 #
 #   scripts/test.sh           everything: installs what is missing (apt), starts MariaDB and WordPress for the tests alone
 #   scripts/test.sh quick     what needs no server
-#   scripts/test.sh SUITE...  some of: format vet build unit mariadb phplint wordpress plugin browser
+#   scripts/test.sh SUITE...  some of: format vet build unit mariadb mysql phplint wordpress plugin browser
 #   scripts/test.sh servers   starts MariaDB and one WordPress, prints what to export, waits for Ctrl-C
 #
 # A failing suite does not stop the ones after it. The last line counts the suites; what could not be run on this
@@ -13,7 +13,7 @@
 # site; SITEMAPD_TEST_CACHE where downloaded WordPress versions are kept (~/.cache/sitemapd-test).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-for library in common install mariadb wordpress fpm suites; do
+for library in common install mariadb mysql wordpress fpm suites; do
   # shellcheck disable=SC1090
   . "scripts/lib/$library.sh"
 done
@@ -24,7 +24,7 @@ have go || { say "Go is needed: https://go.dev/doc/install"; exit 1; }
 
 case "${1:-all}" in
 quick) suites=(format vet build phplint unit) ;;
-all) suites=(format vet build phplint mariadb wordpress plugin browser) ;;
+all) suites=(format vet build phplint mariadb mysql wordpress plugin browser) ;;
 servers) servers; exit ;;
 *) suites=("$@") ;;
 esac
@@ -34,7 +34,7 @@ done
 # Where no database server can be had, "all" runs the same Go tests on SQLite alone.
 if [ "${1:-all}" = all ]; then
   mariadb_up
-  [ $? != 1 ] || suites=(format vet build phplint unit wordpress plugin browser)
+  [ $? != 1 ] || suites=(format vet build phplint unit mysql wordpress plugin browser)
 fi
 
 for suite in "${suites[@]}"; do run_suite "$suite"; done

@@ -100,8 +100,11 @@ func (r *run) meet(ctx context.Context) (*settlement, error) {
 
 // unlisted stages the end of documents that the walk did not come to: gone when the walk was complete, else unreached.
 func (r *run) unlisted(ctx context.Context) error {
-	if r.target != nil {
-		return r.unlistedNamed(ctx) // beside that, a targeted run says nothing of what it did not read
+	if r.target != nil { // says nothing of what it did not read, beside what messages named
+		if err := r.unlistedNamed(ctx); err != nil {
+			return err
+		}
+		return r.unlistedChildren(ctx)
 	}
 	complete := r.verdict() == models.VerdictComplete
 	for _, d := range sortedByNumber(r.documents) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/sitemapd/sitemapd/models"
+	"github.com/sitemapd/sitemapd/sync/weburl"
 )
 
 // A targeted run answers a hook with a handful of requests: the roots, the document that lists the named page, and those
@@ -111,6 +112,37 @@ func (r *run) unlistedNamed(ctx context.Context) error {
 		d.staged = true // for a wider walk to undo
 		if err := r.o.Store.StageDocument(ctx, r.lease, r.site.ID, r.record.ID, d.Number, sortKeys(closing), nil); err != nil {
 			return fmt.Errorf("close duplicates of document %d: %w", d.Number, err)
+		}
+	}
+	return nil
+}
+
+// unlistedChildren makes the next run read those indexes whole that list no more what is stored under them. A targeted run
+// leaves such a document to the next full one; should the index answer that one by 304, it would still be a child.
+func (r *run) unlistedChildren(ctx context.Context) error {
+	listed := map[int32]map[models.Key]bool{}
+	for _, d := range r.order {
+		if d.children == nil || d.failed || d.alias {
+			continue
+		}
+		keys := make(map[models.Key]bool, len(d.children))
+		for _, c := range d.children {
+			keys[models.Key(weburl.KeyOf(c.id))] = true
+		}
+		listed[d.Number] = keys
+	}
+	lacking := map[int32]bool{}
+	for _, d := range r.documents {
+		if keys, read := listed[d.Parent]; read && d.known && d.Verdict != models.VerdictGone && !keys[d.Key] {
+			lacking[d.Parent] = true
+		}
+	}
+	for _, d := range r.order {
+		if !lacking[d.Number] {
+			continue
+		}
+		if err := r.unsettle(ctx, d); err != nil {
+			return fmt.Errorf("document %s: %w", d.URL, err)
 		}
 	}
 	return nil

@@ -76,13 +76,25 @@ func (m *moment) firstSince(ctx context.Context, at time.Time) (int64, error) {
 	return run.Int64, nil
 }
 
-// bulkTime is a moment as the handle for bulk reads compares it.
+// The first and the last moment that a lastmod is kept of.
+var (
+	firstMoment = time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC)
+	lastMoment  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
+)
+
+// bulkTime is a moment as the handle for bulk reads compares it. The driver writes Go's zero time as 0000-00-00, which
+// MySQL refuses even to compare with (error 1525; MariaDB does not), so what lies outside is the nearest that is kept.
 func (s *Store) bulkTime(t time.Time) any {
 	t = t.UTC().Truncate(time.Microsecond)
-	if s.mysql() {
-		return t
+	switch {
+	case !s.mysql():
+		return t.UnixMicro()
+	case t.Before(firstMoment):
+		return firstMoment
+	case t.After(lastMoment):
+		return lastMoment
 	}
-	return t.UnixMicro()
+	return t
 }
 
 // CountPages counts the pages that Pages would give without After and Limit. Where SQL can decide the whole filter no

@@ -108,12 +108,28 @@ func (s *Store) migrateLocked(ctx context.Context, pool *sql.DB, owner string) e
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
+	if err := s.firstVersion(ctx, pool); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
 	results, err := provider.Up(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	for _, r := range results {
 		s.log.Info("schema migrated", "version", r.Source.Version, "took", r.Duration)
+	}
+	return nil
+}
+
+// firstVersion writes the row of version 0 where it is missing: goose makes its table and then that row, which are two steps
+// where DDL commits by itself, and would refuse for ever what a program that was killed between them left.
+func (s *Store) firstVersion(ctx context.Context, pool *sql.DB) error {
+	if !s.mysql() {
+		return nil
+	}
+	_, err := pool.ExecContext(ctx, "INSERT INTO "+versionsTable+" (version_id, is_applied) SELECT 0, TRUE FROM schema_lease WHERE NOT EXISTS (SELECT 1 FROM "+versionsTable+")")
+	if err != nil && !missingTable(err) {
+		return fmt.Errorf("write version 0: %w", err)
 	}
 	return nil
 }

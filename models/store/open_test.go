@@ -209,6 +209,21 @@ func TestMigrate_IsRepeatable(t *testing.T) {
 	})
 }
 
+// A program that was killed between the table of versions and its first row, which are two steps on a server, left a database
+// that can be migrated.
+func TestMigrate_WithoutTheFirstVersion(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.MySQL(t)
+	s := handles(t, dsn)()
+	f := storetest.NewFixture(t, s)
+	if err := s.DB().Exec("DELETE FROM schema_versions").Error; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := handles(t, dsn)().Site(t.Context(), f.Site.ID); err != nil {
+		t.Errorf("after the migration: %v", err)
+	}
+}
+
 // The migrated schema and the rows' types name the same columns.
 func TestMigrate_AgreesWithTheRows(t *testing.T) {
 	t.Parallel()

@@ -79,8 +79,11 @@ func (s *Store) fenced(ctx context.Context, lease models.Lease, fn func(tx *gorm
 
 // fencedBy is fenced for a transaction that may give the lease back. fn sets done when it found everything written by an
 // earlier try, which gave the lease back too: there is nothing left to prove then.
+//
+// Since the proof comes last, a daemon that lost the lease may meet rows of the one that took over, which gives a run of the
+// same number the same keys, before it comes to its proof. A duplicate key is therefore looked at once more.
 func (s *Store) fencedBy(ctx context.Context, lease models.Lease, done *bool, fn func(tx *gorm.DB, try int) error) error {
-	return s.write(ctx, func(tx *gorm.DB, try int) error {
+	err := s.write(ctx, func(tx *gorm.DB, try int) error {
 		if err := fn(tx, try); err != nil {
 			return err
 		}
@@ -100,6 +103,17 @@ func (s *Store) fencedBy(ctx context.Context, lease models.Lease, done *bool, fn
 		}
 		return nil
 	})
+	if err == nil || !duplicate(err) {
+		return err
+	}
+	var ours int64
+	if e := s.db.WithContext(ctx).Raw("SELECT COUNT(*) FROM host_leases WHERE host = ? AND owner = ? AND epoch = ?", lease.Host[:], lease.Owner, lease.Epoch).Scan(&ours).Error; e != nil {
+		return fmt.Errorf("%w (and prove lease: %w)", err, e)
+	}
+	if ours == 0 {
+		return fmt.Errorf("%w: %w", models.ErrLeaseLost, err)
+	}
+	return err
 }
 
 // giveBack ends a lease: its host is free, its epoch stays for the fence.

@@ -46,3 +46,20 @@ php_complete() {
 }
 
 need_chromium() { have chromium || have chromium-browser || have google-chrome || need chromium chromium; }
+
+# other_suite SUITE FOLDER: sets SD_APT_OPTIONS so that apt-get and apt-cache know the packages of another Debian release and
+# nothing else; lists and downloads stay in FOLDER, the machine's own are left as they are. Fails with SD_WHY when the release
+# cannot be had.
+other_suite() {
+  local suite=$1 work=$2 mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  mirror=$(apt-get indextargets --format '$(REPO_URI) $(LABEL)' 'Created-By: Packages' 2>/dev/null |
+    awk '$2 == "Debian" { print $1; exit }')
+  [ -n "$mirror" ] || { SD_WHY="no Debian mirror among this machine's package sources"; return 1; }
+  [ -e "$keyring" ] || { SD_WHY="no Debian keyring"; return 1; }
+  mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
+  echo "deb [signed-by=$keyring] $mirror $suite main" >"$work/sources.list"
+  SD_APT_OPTIONS=(-o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$work/lists"
+    -o Dir::Cache="$work/cache" -o Acquire::Languages=none -o APT::Sandbox::User="$(id -un)"
+    -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false)
+  apt-get "${SD_APT_OPTIONS[@]}" update >"$work/log" 2>&1 || { SD_WHY="its package list did not load"; return 1; }
+}

@@ -59,6 +59,22 @@ suite_mariadb() {
   go test -timeout 20m ./...
 }
 
+# What is the database's, with a real MySQL, whose plans, casts and refusals are not MariaDB's.
+suite_mysql() {
+  mysql_up
+  case $? in
+  0) ;;
+  1) left_out "tests on MySQL: ${SD_WHY:-no server can be had}"; return $SD_SKIP ;;
+  *) return 1 ;;
+  esac
+  local code=0
+  SITEMAPD_TEST_MYSQL=$SD_MYSQL go test -timeout 20m ./models/... ./e2e/ ./e2e/crash/ ./e2e/notify/ || code=1
+  SITEMAPD_TEST_MYSQL=$SD_MYSQL go test -timeout 20m -run 'AsOf|Edges|EveryDatabase|Export|Moves|Windows|Switch|Histories_OnMySQL' \
+    ./sync/ ./cmd/... ./sync/simulate/ || code=1
+  stop "$SD_MYSQL_PID" # the suites after this one need the memory and the cores
+  return $code
+}
+
 # older_php: the plugin promises PHP 7.2, distributions package 8.2 and later. Its files are read by the grammar of each older
 # version, by a parser from npm at one fixed version, whose reading is tested itself first.
 older_php() {

@@ -10,49 +10,36 @@ wp_version() { sed -n "s/^\$wp_version = '\([0-9.]*\).*/\1/p" "$1/wp-includes/ve
 # wp_fetch: unpacks WordPress as packaged by this machine's distribution and, where a Debian mirror is configured, by
 # the Debian releases below; reuses what is in the cache folder. A version that cannot be had is left out by name.
 wp_fetch() {
-  local mirror suite folder
-  mirror=$(apt-get indextargets --format '$(REPO_URI) $(LABEL)' 'Created-By: Packages' 2>/dev/null |
-    awk '$2 == "Debian" { print $1; exit }')
+  local suite folder
   for suite in own trixie sid; do
     folder=$SD_CACHE/wordpress/$suite
     if [ ! -e "$folder/wp-includes/version.php" ]; then
       rm -rf "$folder"
-      wp_unpack "$suite" "$mirror" "$folder" || { left_out "WordPress of $suite: ${SD_WHY:-cannot be had}"; continue; }
+      wp_unpack "$suite" "$folder" || { left_out "WordPress of $suite: ${SD_WHY:-cannot be had}"; continue; }
     fi
     SD_WP_FOLDERS+=("$folder")
   done
   [ "${#SD_WP_FOLDERS[@]}" -gt 0 ]
 }
 
-# wp_unpack SUITE MIRROR FOLDER: downloads the package (no root needed) and lays its files into FOLDER.
+# wp_unpack SUITE FOLDER: downloads the package (no root needed) and lays its files into FOLDER.
 wp_unpack() {
-  local suite=$1 mirror=$2 folder=$3 work=$SD_TMP/apt-$1
-  local keyring=/usr/share/keyrings/debian-archive-keyring.gpg options=()
+  local suite=$1 folder=$2 work=$SD_TMP/apt-$1
   SD_WHY=
   if [ "$suite" = own ] && [ -e /usr/share/wordpress/wp-includes/version.php ]; then
     mkdir -p "$folder" && cp -a /usr/share/wordpress/. "$folder"
     return
   fi
   have apt-get && have dpkg-deb || { SD_WHY="needs apt-get and dpkg-deb"; return 1; }
-  mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/unpacked" "$(dirname "$folder")"
-  if [ "$suite" != own ]; then
-    [ -n "$mirror" ] || { SD_WHY="no Debian mirror among this machine's package sources"; return 1; }
-    [ -e "$keyring" ] || { SD_WHY="no Debian keyring"; return 1; }
-    echo "deb [signed-by=$keyring] $mirror $suite main" >"$work/sources.list"
-    # A private set of lists: the machine's own are left as they are.
-    options=(-o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$work/lists"
-      -o Dir::Cache="$work/cache" -o Acquire::Languages=none -o APT::Sandbox::User="$(id -un)"
-      -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false)
-    apt-get "${options[@]}" update >"$work/log" 2>&1 || { SD_WHY="its package list did not load"; return 1; }
-  else
-    options=(-o APT::Sandbox::User="$(id -un)")
-  fi
+  mkdir -p "$work/unpacked" "$(dirname "$folder")"
+  SD_APT_OPTIONS=(-o APT::Sandbox::User="$(id -un)")
+  [ "$suite" = own ] || other_suite "$suite" "$work" || return 1
   # Without a version apt takes the newest it knows, which in a private set of lists is that of the suite. What is
   # installed counts as well, so the version is asked for by name.
   local version
-  version=$(apt-cache "${options[@]}" madison wordpress 2>/dev/null | awk -F' *[|] *' 'NR == 1 { print $2 }')
+  version=$(apt-cache "${SD_APT_OPTIONS[@]}" madison wordpress 2>/dev/null | awk -F' *[|] *' 'NR == 1 { print $2 }')
   [ -n "$version" ] || { SD_WHY="no package of this name"; return 1; }
-  (cd "$work" && apt-get "${options[@]}" download "wordpress=$version") >>"$work/log" 2>&1 &&
+  (cd "$work" && apt-get "${SD_APT_OPTIONS[@]}" download "wordpress=$version") >>"$work/log" 2>&1 &&
     dpkg-deb -x "$work"/wordpress_*.deb "$work/unpacked" && mv "$work/unpacked/usr/share/wordpress" "$folder" ||
     { SD_WHY="$(tail -n 1 "$work/log")"; return 1; }
 }

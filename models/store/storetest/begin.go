@@ -117,3 +117,23 @@ func takeRun(t *testing.T, open func() *store.Store) {
 		t.Errorf("the host of a run that never began is taken: %v", err)
 	}
 }
+
+// lostLease: a daemon that lost its lease may give a document another number than the one that took over. It must learn that
+// it lost the lease, not that a key is there already.
+func lostLease(t *testing.T, open func() *store.Store) {
+	f := settled(t, open())
+	run, former := f.Begin(), f.Lease
+	f.must(f.Store.ReleaseLease(t.Context(), former))
+	var err error
+	f.Lease, err = f.Store.AcquireLease(t.Context(), former.Host, "b", time.Hour)
+	f.must(err)
+	second := f.Begin()
+	d := f.SaveDocument(second, 7, models.VerdictComplete)
+	d.Number = 8
+	if err := f.Store.SaveDocument(t.Context(), former, f.Site.ID, run.ID, &d, nil); !errors.Is(err, models.ErrLeaseLost) {
+		t.Errorf("the former owner saves a document that the new one saved: %v", err)
+	}
+	if err := f.Store.SaveDocument(t.Context(), f.Lease, f.Site.ID, second.ID, &d, nil); err == nil || errors.Is(err, models.ErrLeaseLost) {
+		t.Errorf("the owner gives a document a second number: %v", err)
+	}
+}

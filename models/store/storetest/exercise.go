@@ -20,6 +20,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Sites_ThatDoNotFitAreRefused", refusedSites},
 		{"Agenda_TellsWhatWaits", agenda},
 		{"TakeRun_TakesTheHostAndBeginsAtOnce", takeRun},
+		{"Lease_LostIsToldBeforeADuplicateKey", lostLease},
 		{"Purge_TakesEverythingOfOneSite", purge},
 		{"Leases_HaveOneOwner", leases},
 		{"Leases_TakenAtOnceHaveOneWinner", leaseRace},
