@@ -332,7 +332,7 @@ func (s *Server) addSitePage(c echo.Context) error {
 	if site, err = s.deps.Sites.AddSite(c.Request().Context(), site); err != nil {
 		return err
 	}
-	if _, err := s.startRun(c.Request().Context(), site, ""); err != nil {
+	if _, err := s.startRun(c.Request().Context(), site, "", false); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, sitePath(site.ID)+"?done=added")

@@ -234,7 +234,7 @@ func (s *Server) decideAndLook(c echo.Context, site models.Site, urls []string, 
 		return err
 	}
 	if approve {
-		if _, err := s.startRun(ctx, site, ""); err != nil {
+		if _, err := s.startRun(ctx, site, "", false); err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ func (s *Server) startRunPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.startRun(c.Request().Context(), site, ""); err != nil {
+	if _, err := s.startRun(c.Request().Context(), site, "", c.FormValue("only") == onlyFailed); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, sitePath(site.ID)+"?done=started")

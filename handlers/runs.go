@@ -112,19 +112,21 @@ func (s *Server) runRoutes() {
 	})
 
 	register(s, ScopeRun, huma.Operation{
-		OperationID: "start-run", Method: "POST", Path: "/sites/{site}/runs", Tags: tags, Summary: "Start a full run",
+		OperationID: "start-run", Method: "POST", Path: "/sites/{site}/runs", Tags: tags, Summary: "Start a run: a full one, or one that looks at failed documents alone",
 		Description: "The request is stored before the answer. A run that begins after it serves it, possibly together with others. " +
-			"With an Idempotency-Key the same request can be sent again without starting another run.",
+			"With an Idempotency-Key the same request can be sent again without starting another run. With only=failed the run reads " +
+			"the indexes, the documents that could not be read, and none else, unless somebody asks for more meanwhile.",
 		DefaultStatus: 202, Errors: []int{404},
 	}, func(ctx context.Context, in *struct {
 		SiteInput
-		Key string `header:"Idempotency-Key" maxLength:"200" doc:"Any text that names this request."`
+		Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Any text that names this request."`
+		Only string `query:"only" enum:"failed" doc:"failed: no other documents than those that could not be read."`
 	}) (*jsonOut[accepted], error) {
 		site, err := s.site(ctx, in.SiteInput)
 		if err != nil {
 			return nil, err
 		}
-		out, err := s.startRun(ctx, site, in.Key)
+		out, err := s.startRun(ctx, site, in.Key, in.Only == onlyFailed)
 		return &jsonOut[accepted]{out}, err
 	})
 
@@ -158,14 +160,22 @@ func (s *Server) runRoutes() {
 	})
 }
 
+// onlyFailed is the value of only that asks for failed documents.
+const onlyFailed = "failed"
+
 // startRun stores a person's request and wakes the engine. An idempotency key names the same request for ever.
-func (s *Server) startRun(ctx context.Context, site models.Site, key string) (accepted, error) {
+// failed asks for a look at the documents that could not be read, and no others.
+func (s *Server) startRun(ctx context.Context, site models.Site, key string, failed bool) (accepted, error) {
 	who := ""
 	if p := principalOf(ctx); p != nil {
 		who = p.Kind + "\x00" + p.Name
 	}
+	var hints []models.Hint
+	if failed {
+		hints, key = []models.Hint{{Event: models.EventRetry}}, key+map[bool]string{true: "\x00failed"}[key != ""]
+	}
 	id, duplicate, err := s.deps.Triggers.SaveTrigger(ctx, models.Trigger{
-		SiteID: site.ID, Kind: models.CauseManual, Dialect: "none", ReceivedAt: s.deps.Now().UTC(),
+		SiteID: site.ID, Kind: models.CauseManual, Dialect: "none", ReceivedAt: s.deps.Now().UTC(), Hints: hints,
 		DedupeKey: dedupeKey("idempotency-key", site.ID, who+"\x00"+key, key == ""), Trace: s.traceParent(ctx),
 	})
 	if err != nil {

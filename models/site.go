@@ -51,6 +51,7 @@ type SiteSettings struct {
 	Username     string        `json:"username,omitempty"`      // basic auth for a staging site
 	Password     string        `json:"-"`
 	PublicBadges bool          `json:"public_badges,omitempty"` // badges are shown to everybody
+	Tags         []string      `json:"tags,omitempty"`          // groups that the site belongs to: a client, a country, an environment
 
 	// What the owner states of the site's URLs, evidence of the method structured_system_configuration. Empty: nothing.
 	PreferredScheme string `json:"preferred_scheme,omitempty"` // http or https

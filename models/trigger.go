@@ -18,6 +18,9 @@ type Trigger struct {
 	Trace string `json:"-"`
 }
 
+// EventRetry is the hint of a person's trigger that asks for the documents that could not be read, and for no others.
+const EventRetry = "documents.retry"
+
 // Hint is what a trigger says should have happened to one page: a reason to look, never content.
 type Hint struct {
 	Event       string `json:"event"` // post.published, post.updated, post.unpublished, post.deleted, term.…, site.…

@@ -181,6 +181,10 @@ func (r *run) cause(ctx context.Context) string {
 
 // aimAt makes the run a targeted one where its triggers name their pages.
 func (r *run) aimAt(ctx context.Context, triggers []models.Trigger) error {
+	if r.retries(triggers) {
+		r.target, r.record.Targeted = map[int32]bool{}, true
+		return nil
+	}
 	if r.record.Cause == models.CauseCron || r.record.Cause == models.CauseConfirm || r.record.Cause == models.CauseManual {
 		return nil
 	}

@@ -66,6 +66,17 @@ func (r *run) aim(triggers []models.Trigger, listed map[models.Key][]int32) map[
 	return target
 }
 
+// retries tells whether all that is asked for is another look at the documents that could not be read. A targeted walk that
+// aims at nothing reads the indexes, these, and what it has never seen.
+func (r *run) retries(triggers []models.Trigger) bool {
+	if r.record.Cause != models.CauseManual || r.record.Baseline || r.request.Full || r.request.Confirm || len(triggers) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(triggers, func(t models.Trigger) bool {
+		return t.Kind != models.CauseManual || len(t.Hints) != 1 || t.Hints[0].Event != models.EventRetry
+	})
+}
+
 // unlistedNamed ends the listings of pages that messages say are gone in documents that the index, read whole, lists no more:
 // the last file of a series goes when the number of pages falls. Nobody can read such a document, and until a full run drops
 // it, it would keep the page. What else it listed is for that run.

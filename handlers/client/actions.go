@@ -167,6 +167,11 @@ func (c *Client) StartRun(ctx context.Context, name, key string) (Accepted, erro
 	return answer[Accepted](ctx, c, http.MethodPost, site(name)+"/runs", nil, header, nil)
 }
 
+// RetryFailed asks for a run that looks at the documents that could not be read, and at no others.
+func (c *Client) RetryFailed(ctx context.Context, name string) (Accepted, error) {
+	return answer[Accepted](ctx, c, http.MethodPost, site(name)+"/runs?only=failed", nil, nil, nil)
+}
+
 // StopRun ends a running walk.
 func (c *Client) StopRun(ctx context.Context, name string, run int64) error {
 	return c.do(ctx, http.MethodPost, site(name)+"/runs/"+strconv.FormatInt(run, 10)+"/stop", nil, nil, nil, nil)
