@@ -83,7 +83,7 @@ type weight struct {
 var edits = []weight{{"publish", 10}, {"edit", 8}, {"slug", 4}, {"trash", 6}, {"unpublish", 3}, {"delete", 6}, {"restore", 8},
 	{"import", 2}, {"share", 2}, {"reorder", 4}, {"per-file", 2}, {"layout", 2}, {"zone", 2}, {"scheme", 1}, {"permalinks", 1}, {"purge", 1}}
 
-var others = []weight{{"clock", 8}, {"fault", 14}, {"stale", 4}, {"offset", 2}, {"outcome", 5}, {"heal", 8}, {"hook", 8}, {"approve", 5},
+var others = []weight{{"clock", 8}, {"fault", 14}, {"stale", 4}, {"offset", 2}, {"outcome", 5}, {"heal", 8}, {"hook", 8}, {"retry", 3}, {"approve", 5},
 	{"reject", 3}, {"root", 2}, {"reopen", 1}}
 
 // rolls are what happens to a rolling window; "day" lets it go on.

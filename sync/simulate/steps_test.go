@@ -48,6 +48,8 @@ func (x *world) step(o op) error {
 		x.heal()
 	case "hook":
 		return x.hook(o)
+	case "retry":
+		return x.retry(o)
 	case "approve":
 		return x.rule(o, true)
 	case "reject":
@@ -269,6 +271,17 @@ func (x *world) hook(o op) error {
 	_, _, err := x.store.SaveTrigger(x.ctx, models.Trigger{SiteID: x.site.ID, Kind: models.CauseHook, Dialect: "standard_webhooks", DedupeKey: dedupe,
 		ReceivedAt: x.now, Hints: []models.Hint{hint}})
 	return err
+}
+
+// retry is a person who asks for the documents that could not be read, and for no others.
+func (x *world) retry(o op) error {
+	x.tally.add("operator: retry", 1)
+	if _, _, err := x.store.SaveTrigger(x.ctx, models.Trigger{SiteID: x.site.ID, Kind: models.CauseManual, Dialect: "none", ReceivedAt: x.now,
+		Hints: []models.Hint{{Event: models.EventRetry}}}); err != nil {
+		return err
+	}
+	o.A = 1
+	return x.run(o, false)
 }
 
 // rule is what a person says of held removals: of all, or of one. "All" leaves alone what was ruled on one by one.
