@@ -114,6 +114,7 @@ type Site struct {
 	Name         string        `key:"name"`  // unique; the host unless chosen
 	Roots        []string      `key:"roots"` // sitemaps to start from; none: found by probing
 	Hosts        []string      `key:"hosts"` // further hosts whose URLs belong to the site
+	Tags         []string      `key:"tags"`  // groups that the site belongs to
 	Schedule     string        `key:"schedule"`
 	TimeZone     string        `key:"time_zone"`
 	ConfirmAfter time.Duration `key:"confirm_after"`

@@ -7,6 +7,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -271,6 +272,11 @@ func (k checker) sites(sites []Site, otherwise Sync) {
 	}
 }
 
+// What a tag may be, as models.CleanTags has it, which this package must not know.
+var tagForm = regexp.MustCompile(`^[\pL\pM\pN_.:-][\pL\pM\pN _.:-]{0,39}$`)
+
+const mostTags = 10
+
 func (k checker) site(prefix string, site Site) {
 	if site.URL == "" {
 		k.add(prefix+"url", "write the home page, for example url: https://example.com", "is missing")
@@ -289,6 +295,14 @@ func (k checker) site(prefix string, site Site) {
 		if !validHost(host) {
 			k.add(prefix+"hosts", "write for example cdn.example.com", "%q is no host name", host)
 		}
+	}
+	for _, tag := range site.Tags {
+		if !tagForm.MatchString(tag) {
+			k.add(prefix+"tags", "write for example [clients, de]", "%.60q is no tag: 1 to 40 letters, digits, blanks and - _ . : are", tag)
+		}
+	}
+	if len(site.Tags) > mostTags {
+		k.add(prefix+"tags", "", "are %d, more than %d", len(site.Tags), mostTags)
 	}
 	k.preference(prefix, site)
 	k.duration(prefix+"confirm_after", site.ConfirmAfter, 0, 30*day)

@@ -242,9 +242,10 @@ func (s *Server) overviewPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page := web.Overview{CanAdd: principalOf(ctx).may(ScopeWrite), Search: c.QueryParam("q")}
+	page := web.Overview{CanAdd: principalOf(ctx).may(ScopeWrite), Search: c.QueryParam("q"), Tag: c.QueryParam("tag"), Grouped: c.QueryParam("group") == "tag",
+		Tags: tagsOf(sites)}
 	for _, site := range sites {
-		if needle := strings.ToLower(page.Search); !strings.Contains(strings.ToLower(site.Name+" "+site.Home), needle) {
+		if needle := strings.ToLower(page.Search); !site.Tagged(page.Tag) || !strings.Contains(strings.ToLower(site.Name+" "+site.Home), needle) {
 			continue
 		}
 		row := web.SiteRow{InSite: s.walked(site, "")}
@@ -263,12 +264,10 @@ func (s *Server) overviewPage(c echo.Context) error {
 				row.Warnings += g.Count
 			}
 		}
-		page.Pages, page.Held, page.Errors = page.Pages+site.Live, page.Held+row.Held, page.Errors+row.Errors
-		if row.Last != nil {
-			page.Stale += row.Last.Counts.Stale
-		}
+		page.Add(&row)
 		page.Sites = append(page.Sites, row)
 	}
+	page.Groups = groupsOf(&page)
 	return s.show(c, http.StatusOK, "overview", "Overview", page)
 }
 

@@ -42,6 +42,9 @@ func (s *Server) moreSettings(c echo.Context, body *siteBody) *web.MoreSettings 
 	retention := fromDays(more.Retention)
 	body.Retention = &retention
 	hosts := strings.Fields(more.Hosts)
+	more.Tags = c.FormValue("tags")
+	tags := strings.Split(more.Tags, ",")
+	body.Tags = &tags
 	body.Hosts, body.PublicBadges = &hosts, &more.PublicBadges
 	if password := c.FormValue("password"); password != "" {
 		body.Password = &password
@@ -58,7 +61,7 @@ func storedSettings(site *models.Site) *web.MoreSettings {
 		return d.String()
 	}
 	g := &site.Settings
-	return &web.MoreSettings{Hosts: strings.Join(g.Hosts, "\n"), ConfirmAfter: text(g.ConfirmAfter), ReleaseAfter: text(g.ReleaseAfter), Quiet: text(g.Quiet),
+	return &web.MoreSettings{Hosts: strings.Join(g.Hosts, "\n"), Tags: strings.Join(g.Tags, ", "), ConfirmAfter: text(g.ConfirmAfter), ReleaseAfter: text(g.ReleaseAfter), Quiet: text(g.Quiet),
 		MaxWait: text(g.MaxWait), Retention: daysOf(g.Retention), Username: g.Username, PublicBadges: g.PublicBadges,
 		PreferredScheme: g.PreferredScheme, PreferredHost: g.PreferredHost, TrailingSlash: g.TrailingSlash}
 }

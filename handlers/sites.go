@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -125,11 +127,15 @@ func (s *Server) siteRoutes() {
 	register(s, ScopeRead, huma.Operation{
 		OperationID: "list-sites", Method: "GET", Path: "/sites", Tags: tags, Summary: "List the sites",
 		Responses: listResponses[list[models.Site], models.Site](s),
-	}, func(ctx context.Context, in *FormatInput) (*huma.StreamResponse, error) {
+	}, func(ctx context.Context, in *struct {
+		FormatInput
+		Tag string `query:"tag" maxLength:"100" doc:"The sites of one group alone."`
+	}) (*huma.StreamResponse, error) {
 		sites, err := s.deps.Sites.Sites(ctx)
 		if err != nil {
 			return nil, err
 		}
+		sites = slices.DeleteFunc(sites, func(site models.Site) bool { return !site.Tagged(in.Tag) })
 		if format := in.chosen(); format != formatJSON {
 			return streamed(s, format, siteColumns, each(sites)), nil
 		}
@@ -216,6 +222,7 @@ var siteColumns = []column[models.Site]{
 	{"live", func(r *models.Site) string { return number(r.Live) }},
 	{"next_due", func(r *models.Site) string { return moment(r.NextDue) }},
 	{"created_at", func(r *models.Site) string { return moment(&r.CreatedAt) }},
+	{"tags", func(r *models.Site) string { return strings.Join(r.Settings.Tags, ", ") }},
 }
 
 func moment(t *time.Time) string {

@@ -23,6 +23,7 @@ type siteBody struct {
 	Home         *string   `json:"home,omitempty" format:"uri" maxLength:"2048" doc:"Home page; its sitemaps are found from it."`
 	Roots        []string  `json:"roots,omitempty" minItems:"1" maxItems:"100" doc:"Sitemaps to start from instead of those found."`
 	Hosts        *[]string `json:"hosts,omitempty" maxItems:"100" doc:"Further hosts whose URLs belong to the site, with a port only where it is unusual; an empty list for none."`
+	Tags         *[]string `json:"tags,omitempty" maxItems:"50" doc:"Groups that the site belongs to, a client or a country: at most 10, in lower case; an empty list for none."`
 	Schedule     *string   `json:"schedule,omitempty" maxLength:"200" doc:"Cron specification with five fields, @hourly, or off; empty for the daemon's own." example:"*/15 * * * *"`
 	TimeZone     *string   `json:"time_zone,omitempty" maxLength:"100" doc:"IANA name; the daemon's own when empty." example:"Europe/Berlin"`
 	Paused       *bool     `json:"paused,omitempty" doc:"A paused site is not scheduled; triggers still wake it."`
@@ -44,6 +45,7 @@ type editableSite struct {
 	Home            string      `json:"home"`
 	Roots           []string    `json:"roots"`
 	Hosts           []string    `json:"hosts"`
+	Tags            []string    `json:"tags"`
 	Schedule        string      `json:"schedule" doc:"Empty: the daemon's own, see defaults."`
 	TimeZone        string      `json:"time_zone"`
 	Paused          bool        `json:"paused"`
@@ -108,6 +110,13 @@ func (b *siteBody) apply(s *Server, site *models.Site) error {
 	}
 	if b.PublicBadges != nil {
 		site.Settings.PublicBadges = *b.PublicBadges
+	}
+	if b.Tags != nil {
+		tags, problem := models.CleanTags(*b.Tags)
+		if problem != "" {
+			return models.Invalid("body.tags", "for example clients, de or staging", "%s", problem)
+		}
+		site.Settings.Tags = tags
 	}
 	if err := b.applySchedule(s, site); err != nil {
 		return err
@@ -247,7 +256,7 @@ func shortDuration(d time.Duration) string {
 
 func (s *Server) siteSettings(site models.Site) editableSite {
 	own, all := site.Settings, s.deps.Defaults
-	out := editableSite{ID: site.ID, Name: site.Name, Home: site.Home, Roots: rootsOf(site), Hosts: own.Hosts, Schedule: site.Schedule,
+	out := editableSite{ID: site.ID, Name: site.Name, Home: site.Home, Roots: rootsOf(site), Hosts: own.Hosts, Tags: own.Tags, Schedule: site.Schedule,
 		TimeZone: site.TimeZone, Paused: site.Paused, ConfirmAfter: shortDuration(own.ConfirmAfter), ReleaseAfter: shortDuration(own.ReleaseAfter),
 		Quiet: shortDuration(own.Quiet), MaxWait: shortDuration(own.MaxWait), Retention: shortDuration(own.Retention), Username: own.Username, HasPassword: own.Password != "",
 		PublicBadges: own.PublicBadges, PreferredScheme: own.PreferredScheme, PreferredHost: own.PreferredHost, TrailingSlash: own.TrailingSlash, Next: []time.Time{},
@@ -258,6 +267,9 @@ func (s *Server) siteSettings(site models.Site) editableSite {
 	}
 	if out.Hosts == nil {
 		out.Hosts = []string{}
+	}
+	if out.Tags == nil {
+		out.Tags = []string{}
 	}
 	spec, zone := site.Schedule, site.TimeZone
 	if spec == "" {

@@ -255,6 +255,7 @@ func settings(site *models.Site, f config.Site) {
 	site.Schedule, site.TimeZone, site.Paused = f.Schedule, f.TimeZone, f.Paused
 	s := &site.Settings
 	s.Hosts = f.Hosts
+	s.Tags, _ = models.CleanTags(f.Tags) // checked with the configuration
 	s.PreferredScheme, s.PreferredHost, s.TrailingSlash = f.PreferredScheme, f.PreferredHost, f.TrailingSlash
 	s.ConfirmAfter, s.ReleaseAfter, s.Quiet, s.MaxWait, s.Username, s.Password = f.ConfirmAfter, f.ReleaseAfter, f.Quiet, f.MaxWait, f.Username, f.Password
 	s.Retention = f.Retention

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,7 @@ type siteFile struct {
 	Name     string
 	Roots    []string
 	Hosts    []string
+	Tags     []string
 	Schedule string
 	TimeZone string
 	Paused   bool
@@ -67,6 +69,7 @@ func (a *app) sitesAdd() *cobra.Command {
 	flags.StringVar(&f.Schedule, "schedule", "", "cron specification, @hourly, @every 15m ... or off; the configured default unless chosen")
 	flags.StringVar(&f.TimeZone, "time-zone", "", "IANA time zone of the schedule")
 	flags.StringArrayVar(&f.Roots, "root", nil, "sitemap to start from; may be repeated; found by probing unless given")
+	flags.StringArrayVar(&f.Tags, "tag", nil, "group that the site belongs to, such as a client; may be repeated")
 	flags.StringArrayVar(&f.Hosts, "host", nil, "further host whose URLs belong to the site; may be repeated")
 	return cmd
 }
@@ -95,13 +98,19 @@ func (a *app) newSite(ctx context.Context, f siteFile) (models.Site, error) {
 		}
 		site = found
 	}
+	tags, problem := models.CleanTags(f.Tags)
+	if problem != "" {
+		return site, models.Invalid("tag", "for example --tag clients", "%s", problem)
+	}
+	site.Settings.Tags = tags
 	site.Name = orDefault(f.Name, site.Name)
 	site.Schedule, site.TimeZone, site.Paused, site.Settings.Hosts = spec, zone, f.Paused, f.Hosts
 	return site, nil
 }
 
 func (a *app) sitesList() *cobra.Command {
-	return &cobra.Command{
+	var tag string
+	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "All sites",
 		Args:  cobra.NoArgs,
@@ -115,16 +124,21 @@ func (a *app) sitesList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := a.printer("id", "name", "root", "schedule", "current_run", "live")
+			out := a.printer("id", "name", "root", "schedule", "current_run", "live", "tags")
 			for i := range sites {
 				x := &sites[i]
-				if err := out.row(x, strconv.FormatInt(x.ID, 10), x.Name, x.Root, x.Schedule, strconv.FormatInt(x.CurrentRun, 10), strconv.FormatInt(x.Live, 10)); err != nil {
+				if !x.Tagged(tag) {
+					continue
+				}
+				if err := out.row(x, strconv.FormatInt(x.ID, 10), x.Name, x.Root, x.Schedule, strconv.FormatInt(x.CurrentRun, 10), strconv.FormatInt(x.Live, 10), strings.Join(x.Settings.Tags, ", ")); err != nil {
 					return err
 				}
 			}
 			return out.close()
 		},
 	}
+	cmd.Flags().StringVar(&tag, "tag", "", "the sites of one group alone")
+	return cmd
 }
 
 func (a *app) sitesRemove() *cobra.Command {

@@ -17,6 +17,7 @@ const twoSites = `sites:
     name: alpha
     roots: [https://a.example/sitemap.xml]
     hosts: [cdn.a.example]
+    tags: [de, Big clients]
     schedule: "*/15 * * * *"
     time_zone: Europe/Vienna
     confirm_after: 90s

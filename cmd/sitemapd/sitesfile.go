@@ -23,6 +23,7 @@ type siteEntry struct {
 	Name         string    `yaml:"name,omitempty"`
 	Roots        []string  `yaml:"roots,omitempty"`
 	Hosts        *[]string `yaml:"hosts,omitempty"`
+	Tags         *[]string `yaml:"tags,omitempty"`
 	Schedule     *string   `yaml:"schedule,omitempty"`
 	TimeZone     *string   `yaml:"time_zone,omitempty"`
 	Paused       *bool     `yaml:"paused,omitempty"`
@@ -129,6 +130,10 @@ func exportedSite(x *models.Site) siteEntry {
 		hosts := slices.Clone(x.Settings.Hosts)
 		f.Hosts = &hosts
 	}
+	if len(x.Settings.Tags) > 0 {
+		tags := slices.Clone(x.Settings.Tags)
+		f.Tags = &tags
+	}
 	if x.Paused {
 		f.Paused = &x.Paused
 	}
@@ -194,6 +199,13 @@ func (a *app) checkEntry(f *siteEntry, say func(string, ...any)) {
 	if _, err := schedule.Parse(spec, zone); err != nil {
 		say("%s", err)
 	}
+	if f.Tags != nil {
+		tags, problem := models.CleanTags(*f.Tags)
+		if problem != "" {
+			say("tags: %s", problem)
+		}
+		*f.Tags = tags
+	}
 	var to models.SiteSettings
 	for _, d := range f.durations(&to) {
 		if d.text == nil || *d.text == "" {
@@ -242,6 +254,9 @@ func (f *siteEntry) edit(site *models.Site) {
 	if f.Hosts != nil {
 		site.Settings.Hosts = nil
 		site.Settings.Hosts = append(site.Settings.Hosts, *f.Hosts...)
+	}
+	if f.Tags != nil {
+		site.Settings.Tags = slices.Clone(*f.Tags)
 	}
 	for _, text := range f.texts(site) {
 		if *text.to != nil {

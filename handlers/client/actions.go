@@ -20,6 +20,7 @@ type Settings struct {
 	Home         *string   `json:"home,omitempty"`
 	Roots        []string  `json:"roots,omitempty"`
 	Hosts        *[]string `json:"hosts,omitempty"`
+	Tags         *[]string `json:"tags,omitempty"`
 	Schedule     *string   `json:"schedule,omitempty"`
 	TimeZone     *string   `json:"time_zone,omitempty"`
 	Paused       *bool     `json:"paused,omitempty"`
@@ -44,6 +45,7 @@ type SiteSettings struct {
 	Home         string   `json:"home"`
 	Roots        []string `json:"roots"`
 	Hosts        []string `json:"hosts"`
+	Tags         []string `json:"tags"`
 	Schedule     string   `json:"schedule"`
 	TimeZone     string   `json:"time_zone"`
 	Paused       bool     `json:"paused"`

@@ -35,11 +35,38 @@ type Overview struct {
 	Sites   []SiteRow
 	CanAdd  bool
 	Search  string
+	Tag     string // of the sites that are shown, "" for all
+	Tags    []TagCount
+	Grouped bool
+	Groups  []SiteGroup // the same sites, in one group unless Grouped
 	Message string
-	Pages   int64 // of all sites
-	Held    int64
-	Stale   int64
-	Errors  int64
+	SiteSums
+}
+
+// SiteSums is what several sites have together.
+type SiteSums struct {
+	Pages, Held, Stale, Errors int64
+}
+
+// Add counts one more site.
+func (s *SiteSums) Add(row *SiteRow) {
+	s.Pages, s.Held, s.Errors = s.Pages+row.Site.Live, s.Held+row.Held, s.Errors+row.Errors
+	if row.Last != nil {
+		s.Stale += row.Last.Counts.Stale
+	}
+}
+
+// TagCount is a tag with the number of sites that carry it.
+type TagCount struct {
+	Name  string
+	Sites int
+}
+
+// SiteGroup is the sites with one tag. A site with several is in several groups.
+type SiteGroup struct {
+	Tag   string // "" for the sites that carry none
+	Sites []SiteRow
+	SiteSums
 }
 
 // SiteRow is one site of the overview.
@@ -358,6 +385,7 @@ type SiteSettings struct {
 
 // MoreSettings is the folded part of a site's form, as typed.
 type MoreSettings struct {
+	Tags                                                        string // separated by commas
 	Hosts, ConfirmAfter, ReleaseAfter, Quiet, MaxWait, Username string
 	Retention                                                   string // how long history is kept, in days where it is whole ones
 	PublicBadges                                                bool
