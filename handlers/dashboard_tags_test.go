@@ -53,7 +53,7 @@ func TestOverview_ShowsGroupsOfSites(t *testing.T) {
 	if !strings.Contains(page, `<td class="n" data-label="Pages">40</td>`) { // of 10 and 30
 		t.Errorf("the group's pages are not added: %.3000s", page)
 	}
-	if page := text(t, f.get("/?tag=" + url.QueryEscape(`"><script>`))); strings.Contains(page, "<script>") {
+	if page := text(t, f.get("/?tag="+url.QueryEscape(`"><script>`))); strings.Contains(page, "<script>") {
 		t.Error("a tag in the address is not escaped")
 	}
 }
@@ -89,5 +89,31 @@ func TestTags_AreSetAndRefused(t *testing.T) {
 		"Authorization", "Bearer "+f.token, "Content-Type", "application/x-www-form-urlencoded")
 	if r.StatusCode != 303 || strings.Join(saved, "|") != "clients|de" {
 		t.Errorf("the form: %d, saved %q", r.StatusCode, saved)
+	}
+}
+
+// A run says how many in a row were not complete, what was unchanged and what was received.
+func TestRuns_SayHowManyFailedInARow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, rich)
+	f.store.RunsFunc = func(_, _ int64, _ int) (out []models.Run, _ error) {
+		at := now
+		for i, verdict := range []models.Verdict{models.VerdictPartial, models.VerdictUnavailable, "", models.VerdictComplete, models.VerdictPartial} {
+			run := models.Run{ID: int64(9 - i), Verdict: verdict, StartedAt: now, FinishedAt: &at, Bytes: 4096, Documents: models.RunDocuments{Read: 2, Unchanged: 7}}
+			if verdict == "" {
+				run.Error = "disk full"
+			}
+			out = append(out, run)
+		}
+		return out, nil
+	}
+	page := text(t, f.get("/sites/1/runs"))
+	for _, want := range []string{"3 in a row", "2 in a row", "7 unchanged", "4,096 B"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the list of runs does not say %q: %.4000s", want, page)
+		}
+	}
+	if strings.Contains(page, "1 in a row") {
+		t.Error("one is no row")
 	}
 }

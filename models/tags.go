@@ -24,7 +24,9 @@ func CleanTags(tags []string) (clean []string, problem string) {
 			continue
 		case !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxTagLength:
 			return nil, fmt.Sprintf("%.60q is longer than %d characters", tag, maxTagLength)
-		case strings.ContainsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune(" -_.:", r) }):
+		case strings.ContainsFunc(text, func(r rune) bool {
+			return !unicode.In(r, unicode.L, unicode.M, unicode.N) && !strings.ContainsRune(" -_.:", r)
+		}):
 			return nil, fmt.Sprintf("%.60q is no tag: letters, digits, blanks and - _ . : are", tag)
 		}
 		clean = append(clean, text)

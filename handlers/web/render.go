@@ -58,6 +58,7 @@ var functions = template.FuncMap{
 	"web":   webLink,
 	"text":  func(b []byte) string { return string(b) },
 	"took":  took,
+	"inrow": inRow,
 	"value": value,
 	"spark": Spark,
 	"line":  Line,
@@ -234,4 +235,13 @@ func took(r models.Run) string {
 		return "–"
 	}
 	return r.FinishedAt.Sub(r.StartedAt).Round(10 * time.Millisecond).String()
+}
+
+// inRow counts how many runs in a row, the one at i and those before it, were not complete. runs are the newest first; behind
+// the last one it counts no further.
+func inRow(runs []models.Run, i int) (n int) {
+	for ; i < len(runs) && runs[i].FinishedAt != nil && (runs[i].Error != "" || runs[i].Verdict != models.VerdictComplete && runs[i].Verdict != models.VerdictUnchanged); i++ {
+		n++
+	}
+	return n
 }
