@@ -184,6 +184,9 @@ func (s *Server) inSite(ctx context.Context, site models.Site, tab string) (web.
 			in.Last, in.Held = &run, run.Counts.Held
 		}
 	}
+	if err := s.unread(ctx, &in); err != nil {
+		return in, nil, err
+	}
 	groups, err := s.countFindings(ctx, &in)
 	return in, groups, err
 }

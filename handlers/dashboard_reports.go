@@ -29,6 +29,7 @@ const (
 // reportCache keeps what is dear to compute, by site.
 type reportCache struct {
 	groups kept[[]models.FindingGroup]
+	unread kept[*web.Unread]
 	points kept[[]models.RunPoint]
 	trends kept[[]models.RunPoint]
 	// verified are counts of pages by what is known of their canonical URL.

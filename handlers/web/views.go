@@ -15,7 +15,14 @@ type InSite struct {
 	Stream   string      // address of the event stream with the walk's progress
 	Last     *models.Run // the one that readers see, nil before the first
 	Held     int64
-	Errors   int64 // findings of severity error
+	Errors   int64   // findings of severity error
+	Unread   *Unread // nil when the current run could read every document
+}
+
+// Unread is documents that could not be read; what they listed is kept as it was.
+type Unread struct {
+	Documents []models.Document
+	More      int64 // that are not among them
 }
 
 func (i InSite) in() *InSite { return &i }
