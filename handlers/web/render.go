@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -116,8 +117,30 @@ func Render(w io.Writer, page string, view View) error {
 	if err := t.Execute(&b, view); err != nil {
 		return fmt.Errorf("render %s: %w", page, err)
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(inZone(b.Bytes(), view.Zone))
 	return err
+}
+
+// utcTime is a time as when writes it.
+var utcTime = regexp.MustCompile(`<time datetime="([0-9TZ:-]+)">([0-9: -]+ UTC)</time>`)
+
+// inZone writes the times of a page in a zone that the viewer chose, with UTC on hover, so that it needs no scripts.
+func inZone(page []byte, name string) []byte {
+	if name == "" {
+		return page
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return page
+	}
+	return utcTime.ReplaceAllFunc(page, func(found []byte) []byte {
+		parts := utcTime.FindSubmatch(found)
+		at, err := time.Parse(time.RFC3339, string(parts[1]))
+		if err != nil {
+			return found
+		}
+		return fmt.Appendf(nil, `<time datetime="%s" title="%s">%s</time>`, parts[1], parts[2], at.In(zone).Format("2006-01-02 15:04:05"))
+	})
 }
 
 func moment(at any) time.Time {

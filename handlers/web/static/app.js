@@ -10,10 +10,11 @@
   const zone = () => { try { return new Intl.DateTimeFormat(undefined, { timeZone: root.dataset.zone }).resolvedOptions().timeZone; } catch { return undefined; } };
   const shown = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: zone() });
   const localise = (within) => {
-    for (const time of all('time[datetime]:not(.ago):not([title])', within)) {
+    for (const time of all('time[datetime]:not(.ago, [data-shown])', within)) {
       const at = new Date(time.dateTime);
       if (isNaN(at)) continue;
-      time.title = time.textContent;
+      time.title ||= time.textContent;
+      time.dataset.shown = '';
       time.textContent = shown.format(at);
     }
   };
@@ -99,12 +100,14 @@
   help.addEventListener('click', () => dialog.showModal());
   const site = document.body.dataset.site;
   const places = { o: '/', s: site, i: site + '/urls', c: site + '/changes', r: site + '/runs', d: site + '/documents', f: site + '/findings', h: site + '/held', p: site + '/reports' };
-  const rows = () => all('main tbody tr, main .changes li').map((row) => row.querySelector('a[href]')).filter((a) => a);
+  const rows = () => all('main tbody tr, main .changes li, main .timeline > li').map((row) => row.querySelector('a[href]')).filter((a) => a);
   const move = (by) => {
     const links = rows(), at = links.findIndex((a) => a.closest('tr, li').contains(document.activeElement));
     const to = links[Math.max(0, Math.min(links.length - 1, at < 0 ? 0 : at + by))];
     if (to) { to.focus(); to.scrollIntoView({ block: 'nearest' }); }
   };
+  // Arrows go from state to state of a timeline once one is chosen; elsewhere they scroll.
+  const timeline = (by) => { const inside = document.activeElement.closest('.timeline'); if (inside) move(by); return inside; };
   const choose = () => {
     const row = document.activeElement.closest('tbody tr'), box = row && row.querySelector('input[type=checkbox]');
     if (box) box.click();
@@ -140,6 +143,7 @@
       if (places[e.key] && (site || e.key === 'o')) { e.preventDefault(); location.href = places[e.key]; }
       return;
     }
+    if ((e.key === 'ArrowDown' || e.key === 'ArrowUp') && timeline(e.key === 'ArrowDown' ? 1 : -1)) { e.preventDefault(); return; }
     const act = {
       '/': () => document.querySelector('.search input[type=search]').focus(), '?': () => dialog.showModal(), j: () => move(1), k: () => move(-1), x: choose, '[': () => period(-1), ']': () => period(1),
       n: () => follow('a[rel=next]'), p: () => history.back(), g: () => { leader = Date.now(); }, e: () => follow('[data-export]'), t: () => theme.requestSubmit(theme.querySelector('button')),
