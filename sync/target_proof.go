@@ -48,8 +48,12 @@ func (r *run) widen(ctx context.Context, s *settlement) (*settlement, error) {
 
 // provenAbsent tells whether a page that a targeted run misses would have been seen by it. It would where the run read the
 // whole series. Else no series may have shifted by more than a file since it was last read: a document that still lists
-// one of its pages unchanged keeps its others in itself, in the files beside it or, edited, at the ends.
+// one of its pages unchanged keeps its others in itself, in the files beside it or, edited, at the ends. Where the run did not
+// ask which documents list the page (another look at failed documents, a page that the plugin's list lacks) nothing is proven.
 func (r *run) provenAbsent(key models.Key) bool {
+	if len(r.listed[key]) == 0 {
+		return false
+	}
 	all := r.series()
 	for _, number := range r.listed[key] {
 		d := r.byNumber(number)

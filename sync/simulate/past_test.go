@@ -149,7 +149,16 @@ func (x *world) ruled(keys []models.Key, approve bool) error {
 		return fmt.Errorf("a ruling changed the number of pages from %d to %d", len(before.lines), len(after.lines))
 	}
 	before.pages, before.lines = after.pages, after.lines
-	return x.readRulings(before)
+	if err := x.readRulings(before); err != nil {
+		return err
+	}
+	for url, p := range before.pages { // a case that a run which died had decided is not among the store's open ones
+		if c, undecided := before.cases[url]; undecided && x.past.ruled[url] && p.Removal != nil {
+			c.Stage = p.Removal.Stage
+			before.cases[url] = c
+		}
+	}
+	return nil
 }
 
 // readRulings takes anew what a person ruled on. Other cases are those of the picture still: what the store has of them
