@@ -18,7 +18,7 @@ import (
 var (
 	filterStates     = []string{"live", "stale", "pending", "held", "removed", "foreign", "all"}
 	filterExtensions = []string{"image", "video", "news", "alternates"}
-	filterNames      = []string{"state", "as_of", "url", "contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "extension", "first_from", "segment"}
+	filterNames      = []string{"state", "as_of", "url", "contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "title", "extension", "first_from", "segment"}
 )
 
 // inventoryPage shows the inventory; its parameters are the API's and the exports'.
@@ -89,7 +89,7 @@ func (s *Server) inventoryPage(c echo.Context) error {
 func filterOf(c echo.Context) PagesFilter {
 	in := PagesFilter{
 		AsOfInput: AsOfInput{AsOf: c.QueryParam("as_of")}, URL: c.QueryParam("url"), Contains: c.QueryParam("contains"), Prefix: c.QueryParam("prefix"),
-		LastmodFrom: c.QueryParam("lastmod_from"), LastmodTo: c.QueryParam("lastmod_to"), Language: c.QueryParam("language"), FirstFrom: c.QueryParam("first_from"),
+		LastmodFrom: c.QueryParam("lastmod_from"), LastmodTo: c.QueryParam("lastmod_to"), Language: c.QueryParam("language"), Title: c.QueryParam("title"), FirstFrom: c.QueryParam("first_from"),
 		Segment: c.QueryParam("segment"), Sort: c.QueryParam(paramSort),
 	}
 	if state := c.QueryParam("state"); slices.Contains(filterStates, state) {

@@ -43,6 +43,7 @@ type PagesFilter struct {
 	LastmodFrom string `query:"lastmod_from" maxLength:"40" doc:"Declared lastmod at or after this time: a day, RFC 3339, or -90d for 90 days ago."`
 	LastmodTo   string `query:"lastmod_to" maxLength:"40" doc:"Declared lastmod before this time."`
 	Language    string `query:"language" maxLength:"40" doc:"Pages that declare an alternate with this hreflang."`
+	Title       string `query:"title" maxLength:"1000" doc:"Part of a title that the sitemap declares of the page's news, videos or images, in any case of letters. A sitemap declares no title of the page itself."`
 	Extension   string `query:"extension" enum:"image,video,news,alternates" doc:"Pages that declare such a block."`
 	FirstFrom   string `query:"first_from" maxLength:"40" doc:"First seen at or after this time."`
 	Reason      string `query:"reason" maxLength:"1000" doc:"Part of the reason why a page is pending, held, stale or removed."`
@@ -55,7 +56,7 @@ func (in PagesFilter) query() url.Values {
 	query := url.Values{}
 	for name, value := range map[string]string{
 		"state": in.State, "url": in.URL, "contains": in.Contains, "prefix": in.Prefix, "lastmod_from": in.LastmodFrom, "lastmod_to": in.LastmodTo,
-		"language": in.Language, "extension": in.Extension, "first_from": in.FirstFrom, "sort": in.Sort,
+		"language": in.Language, "title": in.Title, "extension": in.Extension, "first_from": in.FirstFrom, "sort": in.Sort,
 	} {
 		if value != "" {
 			query.Set(name, value)

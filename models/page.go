@@ -76,6 +76,7 @@ type PageFilter struct {
 	LastmodFrom *time.Time // inclusive
 	LastmodTo   *time.Time // exclusive
 	Language    string     // an alternate's hreflang
+	Title       string     // part of a title that is declared of the page's news, videos or images, in any case of letters
 	Extension   string     // image, video, news, alternates
 	Reason      string     // part of the reason, in any case of letters
 	FirstFrom   *time.Time // first seen, inclusive

@@ -29,7 +29,7 @@ func (s *Segment) PageFilter(now time.Time) (PageFilter, error) {
 }
 
 // segmentParameters are what a segment may hold: what it selects must not hang on a moment.
-var segmentParameters = []string{"state", "contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "extension", "first_from"}
+var segmentParameters = []string{"state", "contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "title", "extension", "first_from"}
 
 // CleanFilter gives a filter in the one spelling that is stored, or says which part of it no segment can have.
 func CleanFilter(filter string, now time.Time) (string, error) {
@@ -64,7 +64,7 @@ func CleanFilter(filter string, now time.Time) (string, error) {
 func ParsePageFilter(query url.Values, now time.Time) (PageFilter, error) {
 	f := PageFilter{
 		State: State(query.Get("state")), URL: query.Get("url"), Contains: query.Get("contains"), Prefix: query.Get("prefix"),
-		Language: query.Get("language"), Extension: query.Get("extension"),
+		Language: query.Get("language"), Title: query.Get("title"), Extension: query.Get("extension"),
 	}
 	var err error
 	if f.Sort, err = ParsePageSort(query.Get("sort")); err != nil {

@@ -26,9 +26,9 @@ type exportFlags struct {
 	format, out, delimiter, base string
 	gzip, bom, force             bool
 
-	state, asOf, contains, prefix, url, document, language, extension string
-	lastmodFrom, lastmodTo, firstFrom, sort                           string
-	limit                                                             int
+	state, asOf, contains, prefix, url, document, language, title, extension string
+	lastmodFrom, lastmodTo, firstFrom, sort                                  string
+	limit                                                                    int
 }
 
 func (a *app) exportCommand() *cobra.Command {
@@ -73,6 +73,7 @@ complete; one that exists is left alone unless --force is given.`,
 	flags.StringVar(&f.url, "url", "", "this page alone, in any spelling of its address")
 	flags.StringVar(&f.document, "document", "", "pages that this document declares: its URL or number")
 	flags.StringVar(&f.language, "language", "", "with an alternate in this language")
+	flags.StringVar(&f.title, "title", "", "with this text in a declared title of news, videos or images")
 	flags.StringVar(&f.extension, "extension", "", "with image, video, news or alternates")
 	flags.StringVar(&f.lastmodFrom, "lastmod-from", "", "declared lastmod at or after this time")
 	flags.StringVar(&f.lastmodTo, "lastmod-to", "", "declared lastmod before this time")
@@ -152,7 +153,7 @@ func (f *exportFlags) target(o *exportOutput, compressed bool) error {
 
 // exportFilter puts the filter's flags together.
 func (f *exportFlags) filter(ctx context.Context, s *store.Store, site models.Site) (models.PageFilter, error) {
-	filter := models.PageFilter{State: models.State(f.state), Contains: f.contains, Prefix: f.prefix, Language: f.language,
+	filter := models.PageFilter{State: models.State(f.state), Contains: f.contains, Prefix: f.prefix, Language: f.language, Title: f.title,
 		Extension: f.extension, Limit: f.limit}
 	switch filter.State {
 	case models.StateLive, models.StateStale, models.StatePending, models.StateHeld, models.StateRemoved, models.StateForeign, models.StateAll:

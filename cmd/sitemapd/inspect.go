@@ -33,7 +33,7 @@ func (a *app) withSite(fn func(ctx context.Context, s *store.Store, site models.
 }
 
 func (a *app) urlsCommand() *cobra.Command {
-	var state, asOf, contains, prefix, language, extension, reason, sort string
+	var state, asOf, contains, prefix, language, title, extension, reason, sort string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "urls SITE",
@@ -45,7 +45,7 @@ func (a *app) urlsCommand() *cobra.Command {
 				return err
 			}
 			filter := models.PageFilter{State: models.State(state), AsOf: moment, Contains: contains, Prefix: prefix,
-				Language: language, Extension: extension, Reason: reason, Limit: limit}
+				Language: language, Title: title, Extension: extension, Reason: reason, Limit: limit}
 			switch filter.State {
 			case models.StateLive, models.StateStale, models.StatePending, models.StateHeld, models.StateRemoved, models.StateForeign, models.StateAll:
 			default:
@@ -67,6 +67,7 @@ func (a *app) urlsCommand() *cobra.Command {
 	f.StringVar(&contains, "contains", "", "part of the URL")
 	f.StringVar(&prefix, "prefix", "", "start of the URL")
 	f.StringVar(&language, "language", "", "with an alternate in this language")
+	f.StringVar(&title, "title", "", "with this text in a declared title of news, videos or images")
 	f.StringVar(&extension, "extension", "", "with image, video, news or alternates")
 	f.StringVar(&reason, "reason", "", "part of the reason why a page is pending, held, stale or removed")
 	sortFlag(f, &sort)

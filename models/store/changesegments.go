@@ -12,7 +12,7 @@ import (
 // page left. State and moment do not count: a line's kind and run say those.
 func (r *changeReader) selecting(ctx context.Context, f models.PageFilter) func(key models.Key, c *models.Change) (bool, error) {
 	m := &moment{store: r.store, site: r.site, run: r.site.CurrentRun, times: map[int64]time.Time{}}
-	byRow := f.Document != 0 || f.LastmodFrom != nil || f.LastmodTo != nil || f.Language != "" || f.Extension != "" || f.FirstFrom != nil
+	byRow := f.Document != 0 || f.LastmodFrom != nil || f.LastmodTo != nil || f.Language != "" || f.Title != "" || f.Extension != "" || f.FirstFrom != nil
 	return func(key models.Key, c *models.Change) (bool, error) {
 		if f.Key != nil && *f.Key != key || !contains(c.URL, f.Contains) || !hasPrefix(c.URL, f.Prefix) {
 			return false, nil
@@ -53,12 +53,12 @@ func (m *moment) selects(ctx context.Context, f *models.PageFilter, row *models.
 			return false, err
 		}
 	}
-	if f.Language == "" && f.Extension == "" {
+	if f.Language == "" && f.Title == "" && f.Extension == "" {
 		return true, nil
 	}
 	p, err := newPage(row)
 	if err != nil {
 		return false, err
 	}
-	return (f.Language == "" || hasLanguage(p, f.Language)) && (f.Extension == "" || hasExtension(p, f.Extension)), nil
+	return (f.Language == "" || hasLanguage(p, f.Language)) && (f.Title == "" || hasTitle(p, f.Title)) && (f.Extension == "" || hasExtension(p, f.Extension)), nil
 }

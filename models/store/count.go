@@ -55,8 +55,8 @@ func plainLanguage(language string) bool {
 	return language != ""
 }
 
-// languageIn is a condition that holds for every page with an alternate in a language, and for few others.
-func (s *Store) languageIn() string {
+// anyCaseIn is a condition that a page's extensions match a pattern of lower-case ASCII, in any case of letters.
+func (s *Store) anyCaseIn() string {
 	if s.mysql() {
 		return "LOWER(CONVERT(d.extensions USING latin1)) LIKE ?"
 	}
@@ -121,7 +121,7 @@ func (s *Store) CountPages(ctx context.Context, siteID int64, filter models.Page
 // countable reports whether states follow from documents and a few cases, and the rest of the filter from columns.
 func (r *pageReader) countable() bool {
 	f := r.filter
-	if f.Key != nil || f.FirstFrom != nil || f.Language != "" || f.Extension != "" || f.Reason != "" {
+	if f.Key != nil || f.FirstFrom != nil || f.Language != "" || f.Title != "" || f.Extension != "" || f.Reason != "" {
 		return false
 	}
 	switch r.state {

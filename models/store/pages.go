@@ -234,14 +234,20 @@ func (r *pageReader) where() (string, []any) {
 	if f.LastmodTo != nil {
 		and("d.lastmod < ?", r.store.bulkTime(*f.LastmodTo))
 	}
-	if f.Extension != "" || f.Language != "" {
+	if f.Extension != "" || f.Language != "" || f.Title != "" {
 		text.WriteString(" AND d.extensions IS NOT NULL")
 	}
 	if part := blockOf(f.Extension); part != "" {
 		and(r.store.bytesIn("d.extensions"), part)
 	}
 	if plainLanguage(f.Language) {
-		and(r.store.languageIn(), `%"hreflang":"`+strings.ToLower(f.Language)+`"%`)
+		and(r.store.anyCaseIn(), `%"hreflang":"`+strings.ToLower(f.Language)+`"%`)
+	}
+	if f.Title != "" {
+		and(r.store.bytesIn("d.extensions"), `"title":`)
+		if word := plainWord(f.Title); word != "" {
+			and(r.store.anyCaseIn(), "%"+word+"%")
+		}
 	}
 	if r.firstRun > 0 {
 		and("d.first_run >= ?", r.firstRun)
@@ -282,6 +288,7 @@ func (r *pageReader) wanted(p *models.Page) bool {
 		!within(p.FirstSeen, f.FirstFrom, nil),
 		f.Reason != "" && !strings.Contains(strings.ToLower(p.Reason), strings.ToLower(f.Reason)),
 		f.Language != "" && !hasLanguage(p, f.Language),
+		f.Title != "" && !hasTitle(p, f.Title),
 		f.Extension != "" && !hasExtension(p, f.Extension):
 		return false
 	}

@@ -35,7 +35,7 @@ func filters(t *testing.T, open func() *store.Store) {
 	}
 	run := f.Begin()
 	f.SaveDocument(run, 1, models.VerdictComplete)
-	f.Stage(run, 1, nil, []models.Declaration{page("/a", day(1), `{"images":[{"loc":"x"}]}`), page("/ä%_", day(2), ""),
+	f.Stage(run, 1, nil, []models.Declaration{page("/a", day(1), `{"images":[{"loc":"x","title":"GRÖSSE \"neu\""}]}`), page("/ä%_", day(2), ""),
 		page("/B", nil, `{"alternates":[{"hreflang":"de-AT","href":"x"}]}`)})
 	f.Finish(run)
 	run = f.Begin()
@@ -65,6 +65,10 @@ func filters(t *testing.T, open func() *store.Store) {
 		"lastmod":          {models.PageFilter{LastmodFrom: &from, LastmodTo: &to}, []string{"/b/c", "/ä%_"}},
 		"language":         {models.PageFilter{Language: "DE-at"}, []string{"/B"}},
 		"no language":      {models.PageFilter{Language: "de"}, []string{}},
+		"title":            {models.PageFilter{Title: "DE"}, []string{"/b/c"}},
+		"title's letters":  {models.PageFilter{Title: "grösse", State: models.StateAll}, []string{"/a"}},
+		"title's signs":    {models.PageFilter{Title: `"NEU"`, State: models.StateAll}, []string{"/a"}},
+		"no title":         {models.PageFilter{Title: "de-at", State: models.StateAll}, []string{}},
 		"image":            {models.PageFilter{Extension: "image", State: models.StateAll}, []string{"/a"}},
 		"video":            {models.PageFilter{Extension: "video"}, []string{"/b/c"}},
 		"news":             {models.PageFilter{Extension: "news"}, []string{"/b/c"}},

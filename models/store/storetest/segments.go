@@ -77,6 +77,7 @@ func narrowed(t *testing.T, open func() *store.Store) {
 		"a case's document": {models.PageFilter{Document: 1, Contains: "/b"}, []string{"1 added https://example.com/b", "2 held https://example.com/b"}},
 		"language":          {models.PageFilter{Language: "EN"}, []string{"1 added https://example.com/de/a"}},
 		"extension":         {models.PageFilter{Extension: "alternates"}, []string{"1 added https://example.com/de/a"}},
+		"title":             {models.PageFilter{Title: "nothing"}, []string{}},
 		"lastmod":           {models.PageFilter{LastmodTo: &german.Lastmod.Instant, Contains: "/de/a"}, []string{}},
 		"first seen":        {models.PageFilter{FirstFrom: &first, Contains: "/de/a"}, []string{"1 added https://example.com/de/a"}},
 		"first seen later":  {models.PageFilter{FirstFrom: &later}, []string{}},

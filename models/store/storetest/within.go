@@ -20,7 +20,7 @@ func lists(t *testing.T, s *store.Store) *Fixture {
 		for i := range 30 {
 			d := Page(url(n, i), "1")
 			if i%10 == 0 {
-				d.Extensions = []byte(`{"alternates":[{"href":"https://example.com/x","hreflang":"de-AT"}],"images":[{"loc":"https://example.com/\"news\":.jpg"}]}`)
+				d.Extensions = []byte(`{"alternates":[{"href":"https://example.com/x","hreflang":"de-AT"}],"images":[{"loc":"https://example.com/\"news\":.jpg","title":"Seen"}]}`)
 			}
 			rows = append(rows, d)
 		}
@@ -82,7 +82,7 @@ func within(t *testing.T, open func() *store.Store) {
 	for name, filter := range map[string]models.PageFilter{
 		"live": {}, "stale": {State: models.StateStale}, "pending": {State: models.StatePending}, "held": {State: models.StateHeld},
 		"removed": {State: models.StateRemoved}, "all": {State: models.StateAll}, "contains": {State: models.StateAll, Contains: "/3/2"},
-		"extension": {State: models.StateAll, Extension: "alternates"}, "language": {State: models.StateAll, Language: "DE-at"}, "news": {Extension: "news"},
+		"extension": {State: models.StateAll, Extension: "alternates"}, "language": {State: models.StateAll, Language: "DE-at"}, "news": {Extension: "news"}, "title": {Title: "e"},
 		"first": {State: models.StateAll, FirstFrom: &at}, "document": document2, "held in one": {State: models.StateHeld, Document: 1},
 		"before": {State: models.StateAll, AsOf: models.AsOf{Run: 1}}, "held before": {State: models.StateHeld, AsOf: models.AsOf{Run: 2}},
 		"stale before": {State: models.StateStale, AsOf: models.AsOf{Run: 2}},
