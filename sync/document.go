@@ -29,10 +29,13 @@ type document struct {
 	staged          bool                    // this run wrote rows of it
 	seen            time.Time               // when this run last saw the site say what is recorded, less the age of copies
 	undone          bool                    // this run took rows of it back: stored sums tell nothing of it any more
-	children        []child                 // of an index, as read; nil when it was not read again
+	children        []child                 // of a document that lists others, as read; nil when it was not read again
 	diff            documentDiff
 	findings        []models.Finding
 }
+
+// lists tells whether a document refers to other documents: an index does, and a urlset does by sitemap elements in it.
+func (d *document) lists() bool { return d.Type == typeIndex || d.Children > 0 }
 
 // good gives the version that the stored rows came from, nil when there is none to compare with.
 func (d *document) good() *models.DocumentVersion {

@@ -97,7 +97,7 @@ func (r *run) read(d *document, a answer, b *bench) (got reading) {
 		got.version = unchanged(a.before, got.version)
 	case !a.HasBody() || a.Outcome == fetch.NotModified:
 		got.unavailable(d, OutcomeCode(a.Result), reasonOf(a.Result))
-	case a.cut == nil && a.before != nil && a.before.Good() && a.before.Status == a.Status && a.before.Type != typeIndex && !edgeStale(a.before) && identical(a.before, b.wire):
+	case a.cut == nil && a.before != nil && a.before.Good() && a.before.Status == a.Status && !d.lists() && !edgeStale(a.before) && identical(a.before, b.wire):
 		got.same = true
 		got.version = unchanged(a.before, got.version)
 	default: // also behind a failure whose bytes are the good ones: a refusal may carry any body

@@ -183,7 +183,7 @@ func (r *run) redirected(d *document, got *reading) {
 func (r *run) next(level []*document, depth int) []*document {
 	var next []*document
 	for _, d := range level {
-		if d.alias || d.Type != typeIndex {
+		if d.alias || !d.lists() {
 			continue
 		}
 		for _, c := range r.childrenOf(d) {
@@ -216,7 +216,7 @@ func (r *run) wanted(c child) bool {
 		return true
 	}
 	d := r.documents[models.Key(weburl.KeyOf(c.id))]
-	return d == nil || !d.known || d.Type == typeIndex || r.target[d.Number] || !d.Verdict.Read()
+	return d == nil || !d.known || d.lists() || r.target[d.Number] || !d.Verdict.Read()
 }
 
 // childrenOf gives what an index lists: as read in this walk, else, when the site said that it did not change, or it
@@ -240,7 +240,7 @@ func (r *run) childrenOf(d *document) []child {
 // knowsChildren tells whether what an index lists is known when it answers that it did not change. A child that is a root
 // too, or that another index listed first, is not stored under it.
 func (r *run) knowsChildren(d *document) bool {
-	return d.Type != typeIndex || d.children != nil || int64(len(r.childrenOf(d))) == d.Children
+	return !d.lists() || d.children != nil || int64(len(r.childrenOf(d))) == d.Children
 }
 
 // limit records that a limit of ours cut the walk short, so that it proves no absence.
