@@ -157,6 +157,7 @@ const (
 	codeLocDoubleEscaped
 	codeLocSlashes
 	codeLocBadPercent
+	codeLocQuoted
 	codeLocLong
 	codeLocForeign
 	codeLocSchemeDiffers

@@ -65,6 +65,14 @@ func (r *Reader) decode(src *bufio.Reader, m Meta) io.Reader {
 	doc.Encoding = canonicalName(name)
 	r.reportDoc(codeCharsetNotUTF8, doc.Encoding)
 	doc.Transformations = append(doc.Transformations, "charset:"+doc.Encoding)
+	if page := western(enc); page != nil {
+		m := &mislabelled{page: page, seen: func() {
+			if !r.found.has(codeCharsetConflict) {
+				r.reportDoc(codeCharsetConflict, declared)
+			}
+		}}
+		return m.reader(src)
+	}
 	return enc.NewDecoder().Reader(src)
 }
 

@@ -87,6 +87,10 @@ func (r *Reader) takeLoc(text []byte, pos int) {
 		r.report(codeLocTooLong, pos, nil)
 		return
 	}
+	if inner := unquoted(text); inner != nil {
+		r.report(codeLocQuoted, pos, text)
+		text = inner
+	}
 	u, problem := r.urls.Parse(r.baseURL(), text)
 	if problem != weburl.None {
 		if r.entry.cut {
@@ -100,6 +104,24 @@ func (r *Reader) takeLoc(text []byte, pos int) {
 		r.report(codeLocDoubleEscaped, pos, text)
 	}
 	r.addLoc(u, text, pos)
+}
+
+// unquoted gives the absolute address that a text holds between quotes or angle brackets (RFC 3986, appendix C), nil when it is none.
+// Taken as it stands it would be a relative one, of a page that nobody has.
+func unquoted(text []byte) []byte {
+	for _, pair := range [...][2]string{{`"`, `"`}, {"'", "'"}, {"<", ">"}, {"\u201c", "\u201d"}, {"\u2018", "\u2019"}, {"\u00ab", "\u00bb"}} {
+		inner, opened := bytes.CutPrefix(text, []byte(pair[0]))
+		inner, closed := bytes.CutSuffix(inner, []byte(pair[1]))
+		if !opened || !closed {
+			continue
+		}
+		inner = trim(inner)
+		scheme := bytes.ToLower(inner[:min(len(inner), len("https://"))])
+		if bytes.HasPrefix(scheme, []byte("http://")) || bytes.HasPrefix(scheme, []byte("https://")) {
+			return inner
+		}
+	}
+	return nil
 }
 
 func locProblem(p weburl.Problem) code {

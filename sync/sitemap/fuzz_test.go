@@ -133,6 +133,9 @@ func FuzzAgainstEncodingXML(f *testing.F) {
 	})
 }
 
+// quotes are what an address may be found between.
+const quotes = "\"'<>\u201c\u201d\u2018\u2019\u00ab\u00bb"
+
 const core = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 // reference reads a document with encoding/xml; false for one that is not well-formed, or that leaves the protocol's
@@ -181,6 +184,9 @@ func reference(body []byte) (locs []string, ok bool) {
 			path = path[:len(path)-1]
 			if token.Name.Local == "url" || token.Name.Local == "sitemap" {
 				if loc == nil {
+					return nil, false
+				}
+				if strings.ContainsAny(strings.TrimFunc(loc.String(), xmlSpace), quotes) {
 					return nil, false
 				}
 				u, problem := weburl.ParseString(&base, loc.String())

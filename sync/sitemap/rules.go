@@ -96,6 +96,7 @@ var catalogue = [numCodes]Rule{
 	codeLocDoubleEscaped:    {"loc-double-escaped", Warning, AspectURL, "a loc seems to be escaped twice", "nothing", "escape & once, as &amp;", srcProtocol},
 	codeLocSlashes:          {"loc-slashes", Warning, AspectURL, "a loc has back slashes or a wrong number of slashes", "nothing", "write scheme://host/path", srcURI},
 	codeLocBadPercent:       {"loc-percent-invalid", Warning, AspectURL, "a loc has a % that two hex digits do not follow", "nothing", "write % as %25", srcURI},
+	codeLocQuoted:           {"loc-quoted", Warning, AspectURL, "a loc stands in quotes or angle brackets; they were removed", "nothing", "write the URL alone", srcURI},
 	codeLocLong:             {"loc-over-2048", Warning, AspectURL, "a loc is longer than 2,048 characters", "nothing", "keep URLs shorter", srcProtocol},
 	codeLocForeign:          {"loc-foreign-host", Warning, AspectURL, "a loc is on another host than the document", "nothing", "list pages of the document's own host, or prove ownership in robots.txt", srcProtocol},
 	codeLocSchemeDiffers:    {"loc-scheme-differs", Warning, AspectURL, "a loc has another scheme than the document", "nothing", "check the site address in the settings", srcProtocol},
