@@ -116,13 +116,18 @@ func checkExit(verdict string) error {
 }
 
 func (a *app) check(ctx context.Context, name, base string) (*checked, error) {
-	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+	if scheme := strings.ToLower(name[:min(len(name), len("https://"))]); strings.HasPrefix(scheme, "http://") || scheme == "https://" {
 		return a.checkURL(ctx, name)
 	}
 	in := io.ReadCloser(os.Stdin)
 	if name != "-" {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return nil, usage("read %s: it is a directory; name a file in it", name)
+		}
 		f, err := os.Open(name)
-		if err != nil {
+		if scheme, _, absolute := strings.Cut(name, "://"); err != nil && absolute {
+			return nil, usage("read %s: %q is no scheme that is read; name an http or https URL, a file, or - for standard input", name, scheme)
+		} else if err != nil {
 			return nil, usage("read %s: %w; name a file, a URL with its scheme, or - for standard input", name, err)
 		}
 		in = f

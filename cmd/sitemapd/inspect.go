@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -346,16 +347,30 @@ func (a *app) heldDecide(ctx context.Context, s *store.Store, site models.Site, 
 		}
 		keys = append(keys, models.Key(u.Key()))
 	}
+	waiting, err := s.Removals(ctx, site.ID)
+	if err != nil {
+		return err
+	}
 	n, err := s.DecideRemovals(ctx, site.ID, keys, approve)
 	if err != nil {
 		return err
 	}
+	var strangers []string
+	for i, raw := range urls {
+		if !slices.ContainsFunc(waiting, func(r models.Removal) bool { return r.Key == keys[i] }) {
+			strangers = append(strangers, raw)
+		}
+	}
 	word := map[bool]string{true: "approved", false: "rejected"}[approve]
-	return a.object(map[string]any{"site": site.Name, word: n}, func(w io.Writer) {
+	err = a.object(map[string]any{"site": site.Name, word: n}, func(w io.Writer) {
 		fmt.Fprintf(w, "%d removals %s", n, word)
 		if approve && n > 0 {
 			fmt.Fprint(w, "; the next run that still misses the pages removes them")
 		}
 		fmt.Fprintln(w)
 	})
+	if err == nil && len(strangers) > 0 {
+		return usage("%s: no removal of it waits; `sitemapd held %s list` shows those that do", strings.Join(strangers, " "), site.Name)
+	}
+	return err
 }

@@ -114,7 +114,7 @@ Exit codes: 0 done · 1 failure of ours or the database · 2 wrong use or config
 	config.Flags(root.PersistentFlags())
 	root.PersistentFlags().StringVarP(&a.format, "output", "o", "table", "table, json, ndjson or csv")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%w; see `%s --help`", err, cmd.CommandPath())
+		return usage("%s; see `%s --help`", flagProblem(err), cmd.CommandPath())
 	})
 	root.AddCommand(a.syncCommand(), a.checkCommand(), a.probeCommand(), a.sitesCommand(), a.urlsCommand(), a.exportCommand(), a.changesCommand(), a.diffCommand(), a.pruneCommand(),
 		a.historyCommand(), a.runsCommand(), a.verifyCommand(), a.canonicalCommand(), a.reportCommand(), a.documentsCommand(), a.findingsCommand(), a.heldCommand(), a.serveCommand(), a.demoCommand(),
@@ -124,12 +124,26 @@ Exit codes: 0 done · 1 failure of ours or the database · 2 wrong use or config
 	return root
 }
 
+// flagProblem says what is wrong with a flag's value without the words of the function that refused it.
+func flagProblem(err error) string {
+	text, number, found := strings.Cut(err.Error(), ": strconv.Parse")
+	switch {
+	case !found:
+		return text
+	case strings.HasPrefix(number, "Bool"):
+		return text + ": want true or false"
+	case strings.HasSuffix(number, "out of range"):
+		return text + ": the number is too large or too small"
+	}
+	return text + ": want a number"
+}
+
 // wrapUsage gives wrong arguments the exit code of wrong use.
 func wrapUsage(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usage("%w; see `%s --help`", err, c.CommandPath())
+				return usage("%w: `%s`; see `%s --help`", err, c.UseLine(), c.CommandPath())
 			}
 			return nil
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sitemapd/sitemapd/handlers"
+	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
 )
 
@@ -102,7 +104,9 @@ func (a *app) tokenRevoke() *cobra.Command {
 			if err != nil {
 				return usage("token id %q: want a number from `sitemapd token list`", args[0])
 			}
-			if err := s.RevokeToken(ctx, id, time.Now().UTC()); err != nil {
+			if err := s.RevokeToken(ctx, id, time.Now().UTC()); errors.Is(err, models.ErrNotFound) {
+				return fmt.Errorf("%w; `sitemapd token list` shows what there is", err)
+			} else if err != nil {
 				return err
 			}
 			return a.object(map[string]any{"id": id, "revoked": true}, func(w io.Writer) { fmt.Fprintf(w, "token %d is revoked\n", id) })
