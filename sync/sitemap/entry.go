@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"github.com/sitemapd/sitemapd/sync/weburl"
 )
@@ -109,6 +110,9 @@ func (r *Reader) takeLoc(text []byte, pos int) {
 // unquoted gives the absolute address that a text holds between quotes or angle brackets (RFC 3986, appendix C), nil when it is none.
 // Taken as it stands it would be a relative one, of a page that nobody has.
 func unquoted(text []byte) []byte {
+	if len(text) < 2 || text[0] != '"' && text[0] != '\'' && text[0] != '<' && text[0] < utf8.RuneSelf {
+		return nil // nearly every one
+	}
 	for _, pair := range [...][2]string{{`"`, `"`}, {"'", "'"}, {"<", ">"}, {"\u201c", "\u201d"}, {"\u2018", "\u2019"}, {"\u00ab", "\u00bb"}} {
 		inner, opened := bytes.CutPrefix(text, []byte(pair[0]))
 		inner, closed := bytes.CutSuffix(inner, []byte(pair[1]))
