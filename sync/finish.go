@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -39,6 +40,9 @@ func (r *run) finish(ctx context.Context, verdict models.Verdict) error {
 	r.record.Findings = append([]models.Finding{}, r.findings...)
 	for _, d := range r.order {
 		r.record.Findings = append(r.record.Findings, d.findings...)
+	}
+	for _, number := range slices.Backward(sortedKeys(r.compared)) { // as the store gives them
+		r.record.Findings = append(r.record.Findings, r.compared[number]...)
 	}
 	return nil
 }

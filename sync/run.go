@@ -42,18 +42,19 @@ type run struct {
 	slots     chan struct{} // one for each document being parsed and staged
 
 	mu        sync.Mutex
-	claimed   map[models.Key]*document // by final URL, in this walk
-	appeared  []models.Key             // pages listed anew, until there are massKeys of them
-	total     atomic.Int64             // of those
-	mass      bool                     // there were more than massKeys
-	pages     atomic.Int64             // entries read, for progress
-	strangers map[string]int64         // authorities of other hosts that a first run met, and how often
-	limited   string                   // a limit of ours that cut the walk short
-	findings  []models.Finding         // of the run as a whole
-	traces    traces                   // pages that it wrote, see lookAcross
-	lastWalk  *walkTime                // the last complete run that no cache answered; nil until it is asked for
-	summary   summary                  // of stored rows, see sums
-	batch     batch                    // small differences that wait to be written together
+	claimed   map[models.Key]*document   // by final URL, in this walk
+	appeared  []models.Key               // pages listed anew, until there are massKeys of them
+	total     atomic.Int64               // of those
+	mass      bool                       // there were more than massKeys
+	pages     atomic.Int64               // entries read, for progress
+	strangers map[string]int64           // authorities of other hosts that a first run met, and how often
+	limited   string                     // a limit of ours that cut the walk short
+	findings  []models.Finding           // of the run as a whole
+	compared  map[int32][]models.Finding // those of pages that it saved, by document, see lookAcross
+	traces    traces                     // pages that it wrote, see lookAcross
+	lastWalk  *walkTime                  // the last complete run that no cache answered; nil until it is asked for
+	summary   summary                    // of stored rows, see sums
+	batch     batch                      // small differences that wait to be written together
 }
 
 // massKeys is how many pages may appear before resolving turns from look-ups to one ordered scan.

@@ -435,6 +435,10 @@ func (a *across) save(ctx context.Context) error {
 		if err := a.o.Store.SaveSiteFindings(ctx, a.lease, a.site.ID, a.record.ID, number, set); err != nil {
 			return fmt.Errorf("save findings across documents: %w", err)
 		}
+		if a.compared == nil {
+			a.compared = map[int32][]models.Finding{}
+		}
+		a.compared[number] = set
 	}
 	return nil
 }

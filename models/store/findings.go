@@ -64,8 +64,9 @@ func (s *Store) SaveRunFindings(ctx context.Context, lease models.Lease, siteID,
 // mostFound is how many findings a stored run carries; Findings gives them all.
 const mostFound = 100
 
-// foundIn fills in what runs found: findings of each run as a whole, then those that documents had from that run on, up to
-// mostFound. What a document had before and kept is not said again.
+// foundIn fills in what runs found: findings of each run as a whole, then those that documents had from that run on, then those of
+// pages that come of looking across documents, where they are other than before; up to mostFound. What a document had before
+// and kept is not said again.
 func (s *Store) foundIn(ctx context.Context, siteID int64, runs []models.Run) error {
 	at := make(map[int64]*models.Run, len(runs))
 	numbers := make([]int64, len(runs))
@@ -76,10 +77,15 @@ func (s *Store) foundIn(ctx context.Context, siteID int64, runs []models.Run) er
 		var rows []findingRow
 		err := s.reads.WithContext(ctx).Raw(`SELECT * FROM findings WHERE site_id = ? AND document = 0 AND from_run IN ?
 			UNION ALL SELECT f.* FROM touched t JOIN findings f ON f.site_id = t.site_id AND f.document = t.document AND f.from_run = t.run
-			WHERE t.site_id = ? AND t.run IN ? AND t.document > 0 ORDER BY document, seq`, siteID, portion, siteID, portion).Scan(&rows).Error
+			WHERE t.site_id = ? AND t.run IN ? AND t.document <> 0 AND f.code <> '' ORDER BY document, seq`, siteID, portion, siteID, portion).Scan(&rows).Error
 		if err != nil {
 			return fmt.Errorf("read findings of runs: %w", err)
 		}
+		pages := slices.IndexFunc(rows, func(r findingRow) bool { return r.Document >= 0 }) // those before it are of pages, and go last
+		if pages < 0 {
+			pages = 0
+		}
+		rows = append(rows[pages:], rows[:pages]...)
 		for i := range rows {
 			if run := at[rows[i].FromRun]; len(run.Findings) < mostFound {
 				run.Findings = append(run.Findings, rows[i].finding())

@@ -47,7 +47,7 @@ make a document ` + "`partial`" + ` keep everything it says from removing anythi
 changes nothing either: it counts as not read.
 
 Findings across documents are kept for each page (the first 20 of a code in each document) and are looked for where a run
-changed something; ` + "`sitemapd findings SITE --code hreflang-no-return`" + ` lists those of a whole site.
+changed something, which says those of the documents where they are other than before; ` + "`sitemapd findings SITE --code hreflang-no-return`" + ` lists those of a whole site.
 `)
 	rules := append(sitemap.Catalogue(), sitemap.SiteCatalogue()...)
 	n := 0

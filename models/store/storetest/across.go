@@ -56,6 +56,15 @@ func across(t *testing.T, open func() *store.Store) {
 	same(t, "run 1 later", first, at(models.FindingFilter{Run: 1}))
 	same(t, "of one document", []string{"x " + pageA, "x " + pageB, "own "}, at(models.FindingFilter{Run: 1, Document: 1}))
 	same(t, "of one code, bounded", []string{"x " + pageA}, at(models.FindingFilter{Run: 1, Code: "x", Limit: 1}))
+	runs, err := s.Runs(ctx, f.Site.ID, 0, 0)
+	f.must(err)
+	said := map[int64][]string{}
+	for i := range runs {
+		for _, x := range runs[i].Findings {
+			said[runs[i].ID] = append(said[runs[i].ID], x.Code+" "+x.Page)
+		}
+	}
+	same(t, "what runs found", map[int64][]string{1: {"own ", "y " + pageC, "x " + pageA, "x " + pageB}, 3: {"z " + pageB}}, said)
 	sets, err := s.SiteFindings(ctx, f.Site.ID)
 	f.must(err)
 	if len(sets) != 1 || len(sets[1]) != 1 || sets[1][0].Page != pageB || sets[1][0].Text != "ü" {
