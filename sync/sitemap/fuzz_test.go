@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -133,8 +134,21 @@ func FuzzAgainstEncodingXML(f *testing.F) {
 	})
 }
 
-// quotes are what an address may be found between.
-const quotes = "\"'<>\u201c\u201d\u2018\u2019\u00ab\u00bb"
+// quoted is an absolute address between quotes or angle brackets, of which the reader takes the address alone.
+var quoted = regexp.MustCompile(`(?s)^(?:"(.*)"|'(.*)'|<(.*)>|\x{201c}(.*)\x{201d}|\x{2018}(.*)\x{2019}|\x{ab}(.*)\x{bb})$`)
+
+// address is what a loc says, as the reference takes it.
+func address(text string) string {
+	found := quoted.FindStringSubmatch(strings.TrimFunc(text, xmlSpace))
+	if found == nil {
+		return text
+	}
+	inner := strings.TrimFunc(strings.Join(found[1:], ""), xmlSpace)
+	if scheme := strings.ToLower(inner[:min(len(inner), 8)]); !strings.HasPrefix(scheme, "http://") && scheme != "https://" {
+		return text
+	}
+	return inner
+}
 
 const core = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -186,10 +200,7 @@ func reference(body []byte) (locs []string, ok bool) {
 				if loc == nil {
 					return nil, false
 				}
-				if strings.ContainsAny(strings.TrimFunc(loc.String(), xmlSpace), quotes) {
-					return nil, false
-				}
-				u, problem := weburl.ParseString(&base, loc.String())
+				u, problem := weburl.ParseString(&base, address(loc.String()))
 				if problem == weburl.None {
 					text := ""
 					if lastmod != nil {
