@@ -20,6 +20,7 @@ done
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
+case "${1:-}" in -h | --help | help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit ;; esac
 have go || { say "Go is needed: https://go.dev/doc/install"; exit 1; }
 
 case "${1:-all}" in

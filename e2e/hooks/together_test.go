@@ -173,9 +173,11 @@ func (c *crew) freeze(d *daemon) int {
 	c.frozen = nil
 	c.mu.Unlock()
 	time.Sleep(3 * time.Second) // time enough for everything that it still had in mind
-	for table, n := range c.traces(holds) {
-		if n != before[table] {
-			c.Errorf("%s: %d rows of runs that were taken over, %d before the daemon went on", table, n, before[table])
+	for at, n := range c.traces(holds) {
+		// A site's place in the feed passes every run, those that were taken over too: it may leave one, never come back.
+		passed := at == "event_runs.run" && n < before[at]
+		if n != before[at] && !passed {
+			c.Errorf("%s: %d rows of runs that were taken over, %d before the daemon went on", at, n, before[at])
 		}
 	}
 	for _, h := range holds {
