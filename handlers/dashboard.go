@@ -52,6 +52,7 @@ func (s *Server) pageRoutes() error {
 	e.GET("/sites/:site/held", s.heldPageHTML, read)
 	e.POST("/sites/:site/held", s.decidePage, write)
 	e.GET("/sites/:site/reports", s.reportsPage, read)
+	e.GET("/sites/:site/stale", s.stalePage, read)
 	e.GET("/sites/:site/deliveries", s.deliveriesPageHTML, read)
 	e.GET("/sites/:site/expectations", s.expectationsPage, read)
 	e.POST("/sites/:site/deliveries/replay", s.replayChosenPage, run)

@@ -18,7 +18,7 @@ const placesShown = 40
 // siteScreens are the screens of a site by the word that leads to them, and where they are under its address.
 var siteScreens = []struct{ name, path string }{
 	{"Summary", ""}, {"Inventory", "/urls"}, {"Changes", "/changes"}, {"Compare two moments", "/compare"}, {"Runs", "/runs"}, {"Documents", "/documents"},
-	{"Findings", "/findings"}, {"Canonical", "/canonical"}, {"Language versions", "/hreflang"}, {"Held", "/held"}, {"Reports", "/reports"},
+	{"Findings", "/findings"}, {"Canonical", "/canonical"}, {"Language versions", "/hreflang"}, {"Held", "/held"}, {"Reports", "/reports"}, {"Stale content", "/stale"},
 	{"Deliveries", "/deliveries"}, {"Settings of the site", "/settings"},
 }
 

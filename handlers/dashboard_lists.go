@@ -18,7 +18,7 @@ import (
 var (
 	filterStates     = []string{"live", "stale", "pending", "held", "removed", "foreign", "all"}
 	filterExtensions = []string{"image", "video", "news", "alternates"}
-	filterNames      = []string{"state", "as_of", "url", "contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "title", "extension", "first_from", "segment"}
+	filterNames      = []string{"state", "as_of", "url", "contains", "prefix", "document", "object_type", "lastmod", "lastmod_from", "lastmod_to", "language", "title", "extension", "first_from", "segment"}
 )
 
 // inventoryPage shows the inventory; its parameters are the API's and the exports'.
@@ -30,6 +30,12 @@ func (s *Server) inventoryPage(c echo.Context) error {
 	site := in.Site
 	page := web.Inventory{InSite: in, Filter: map[string]string{"state": "live"}, States: filterStates, Extensions: filterExtensions, Run: site.CurrentRun}
 	chooseColumns(c, &page)
+	if page.Types, err = s.objectTypes(c.Request().Context(), site); err != nil {
+		return err
+	}
+	if chosen := c.QueryParam("object_type"); chosen != "" && !slices.Contains(page.Types, chosen) {
+		page.Types = append(slices.Clone(page.Types), chosen) // of another moment
+	}
 	query := url.Values{}
 	for _, name := range filterNames {
 		if value := c.QueryParam(name); value != "" {
@@ -89,7 +95,7 @@ func (s *Server) inventoryPage(c echo.Context) error {
 func filterOf(c echo.Context) PagesFilter {
 	in := PagesFilter{
 		AsOfInput: AsOfInput{AsOf: c.QueryParam("as_of")}, URL: c.QueryParam("url"), Contains: c.QueryParam("contains"), Prefix: c.QueryParam("prefix"),
-		LastmodFrom: c.QueryParam("lastmod_from"), LastmodTo: c.QueryParam("lastmod_to"), Language: c.QueryParam("language"), Title: c.QueryParam("title"), FirstFrom: c.QueryParam("first_from"),
+		ObjectType: c.QueryParam("object_type"), LastmodFrom: c.QueryParam("lastmod_from"), LastmodTo: c.QueryParam("lastmod_to"), Language: c.QueryParam("language"), Title: c.QueryParam("title"), FirstFrom: c.QueryParam("first_from"),
 		Segment: c.QueryParam("segment"), Sort: c.QueryParam(paramSort),
 	}
 	if state := c.QueryParam("state"); slices.Contains(filterStates, state) {
@@ -97,6 +103,9 @@ func filterOf(c echo.Context) PagesFilter {
 	}
 	if extension := c.QueryParam("extension"); slices.Contains(filterExtensions, extension) {
 		in.Extension = extension
+	}
+	if lastmod := c.QueryParam("lastmod"); lastmod == models.LastmodDeclared || lastmod == models.LastmodNone {
+		in.Lastmod = lastmod
 	}
 	if n, err := strconv.ParseInt(c.QueryParam("document"), 10, 32); err == nil && n > 0 {
 		in.Document = int32(n)

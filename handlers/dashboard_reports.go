@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -23,6 +22,7 @@ const (
 	countsKept  = 15 * time.Minute // also when newer runs have ended: counting reads every row
 	pointsKept  = 20 * time.Second
 	trendKept   = 10 * time.Minute // while no newer run has ended: the overview shows one for each site
+	typesKept   = time.Hour        // while no newer run has ended
 	groupsKept  = time.Minute      // of findings, while no newer run has ended
 )
 
@@ -37,7 +37,8 @@ type reportCache struct {
 	faults    counting[[]models.AuditGroup]
 	languages counting[[]models.LanguageCount]
 	entries   keptEntries
-	ages      counting[models.LastmodCounts]
+	ages      counting[lastmods]
+	types     kept[[]string] // of content, as documents list them
 }
 
 // kept holds one answer of each site for as long as the run is the same and it is young enough.
@@ -97,7 +98,6 @@ func (s *Server) reportsPage(c echo.Context) error {
 		return err
 	}
 	s.reportAges(ctx, &page)
-	s.reportStale(&page)
 	if err := s.reportLatency(ctx, &page); err != nil {
 		return err
 	}
@@ -182,49 +182,6 @@ func drawRuns(page *web.Reports, points []models.RunPoint, since time.Time, zone
 	}
 }
 
-// ages divide the inventory by declared lastmod, the youngest first.
-var ages = []struct {
-	name string
-	days int
-}{{"last 7 days", 7}, {"last 30 days", 30}, {"last 90 days", 90}, {"last year", 365}, {"last 3 years", 3 * 365}}
-
-func (s *Server) reportAges(ctx context.Context, page *web.Reports) {
-	if s.deps.Reports == nil || page.Site.CurrentRun == 0 {
-		return
-	}
-	today := s.deps.Now().UTC().Truncate(24 * time.Hour)
-	var bounds []time.Time
-	for _, age := range ages {
-		bounds = append(bounds, today.AddDate(0, 0, -age.days))
-	}
-	counts, at, counting := s.reports.ages.of(ctx, s, page.Site.ID, countsKept, func(ctx context.Context) (models.LastmodCounts, error) {
-		return s.deps.Reports.LastmodCounts(ctx, page.Site.ID, bounds)
-	})
-	page.Counting = counting
-	if counts == nil {
-		return
-	}
-	page.Counted = &at
-	whole := counts.None
-	for _, n := range counts.At {
-		whole += n
-	}
-	for i, n := range counts.At {
-		age := web.Age{Name: "older", Count: n, Whole: whole}
-		query := url.Values{}
-		if i < len(ages) {
-			age.Name = ages[i].name
-			query.Set("lastmod_from", bounds[i].Format(time.DateOnly))
-		}
-		if i > 0 {
-			query.Set("lastmod_to", bounds[i-1].Format(time.DateOnly))
-		}
-		age.Address = sitePath(page.Site.ID) + "/urls?" + query.Encode()
-		page.Ages = append(page.Ages, age)
-	}
-	page.Ages = append(page.Ages, web.Age{Name: "declares none", Count: counts.None, Whole: whole})
-}
-
 // reportLatency tells how long announced changes took to be seen.
 func (s *Server) reportLatency(ctx context.Context, page *web.Reports) error {
 	if s.deps.Expectations == nil {
@@ -279,17 +236,6 @@ func histogram(lags []time.Duration) []web.Age {
 		first, last = min(first, at), max(last, at)
 	}
 	return steps[first : last+1]
-}
-
-// staleDays are the presets of the report on content that nobody touched.
-var staleDays = []int{90, 180, 365, 730}
-
-func (s *Server) reportStale(page *web.Reports) {
-	for _, days := range staleDays {
-		n := strconv.Itoa(days)
-		query := url.Values{"lastmod_to": {"-" + n + "d"}}
-		page.Stale = append(page.Stale, web.Choice{Name: n + " days", Address: sitePath(page.Site.ID) + "/urls?" + query.Encode()})
-	}
 }
 
 func rounded(d time.Duration) string {

@@ -75,7 +75,7 @@ func poisoned(f *fixture, bad string) {
 	f.deps.Reports = reportsOf{
 		points: []models.RunPoint{{Run: 7, At: now, Verdict: models.Verdict(bad), Live: 1}, {Run: 6, At: now.AddDate(0, 0, -1), Live: 2}},
 		groups: []models.FindingGroup{{Code: bad, Severity: bad, Text: bad, Count: 1}},
-		counts: func() (models.LastmodCounts, error) { return models.LastmodCounts{At: make([]int64, 6)}, nil },
+		counts: func() ([]models.LastmodCounts, error) { return nil, nil },
 	}
 	f.deps.Advice = func(string) (string, string, string, string, bool) { return bad, bad, bad, bad, true }
 	outbox := &office{bad: bad}
@@ -93,7 +93,7 @@ func poisoned(f *fixture, bad string) {
 var dashboardPages = []string{
 	"/", "/sites/1", "/sites/1/urls", "/sites/1/page?url=https://example.com/a", "/sites/1/changes", "/sites/1/runs/7", "/sites/1/documents",
 	"/sites/1/findings", "/sites/1/findings?code=x", "/sites/1/held", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/runs",
-	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
+	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/stale", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
 	"/settings/channels", "/settings/channels/3", "/settings/channels/3?outcome=failed", "/settings/alerts", "/settings/alerts?edit=4", "/digest",
 	"/sites/1/urls?rows=dense&columns=state,lastmod,first_seen,last_seen,changefreq,priority,declares,freshness,confidence,document,reason,from_run", "/digest?days=30&site=1",
 }
@@ -243,7 +243,7 @@ func TestDashboard_DecidesOnlyOnWhatWasSeen(t *testing.T) {
 type reportsOf struct {
 	points []models.RunPoint
 	groups []models.FindingGroup
-	counts func() (models.LastmodCounts, error)
+	counts func() ([]models.LastmodCounts, error)
 }
 
 func (r reportsOf) RunPoints(_ context.Context, _ int64, limit int) ([]models.RunPoint, error) {
@@ -254,7 +254,7 @@ func (r reportsOf) FindingGroups(context.Context, int64, int64) ([]models.Findin
 	return r.groups, nil
 }
 
-func (r reportsOf) LastmodCounts(context.Context, int64, []time.Time) (models.LastmodCounts, error) {
+func (r reportsOf) LastmodCounts(context.Context, int64, []time.Time) ([]models.LastmodCounts, error) {
 	return r.counts()
 }
 
@@ -271,8 +271,8 @@ func TestReports_DrawDaysHoursAndAges(t *testing.T) {
 				{Run: 2, At: day(4, 9), Live: 1207, Added: 7},
 				{Run: 1, At: day(60, 9), Live: 1200, Added: 1200, Baseline: true},
 			},
-			counts: func() (models.LastmodCounts, error) {
-				return models.LastmodCounts{None: 11, At: []int64{12, 13, 14, 15, 16, 17}}, nil
+			counts: func() ([]models.LastmodCounts, error) {
+				return []models.LastmodCounts{{None: 11, At: []int64{12, 13, 14, 15, 16, 17, 0}}, {None: 1, At: []int64{0, 0, 1000, 0, 0, 0, 18}}}, nil
 			},
 		}
 	})
@@ -280,7 +280,10 @@ func TestReports_DrawDaysHoursAndAges(t *testing.T) {
 	for _, want := range []string{
 		"<title>2026-11-26: 1,203</title>", "<title>2026-11-28: 1,203</title>", "<title>2026-11-30: 1,210</title>", // a day without a run stays where it was
 		"<title>2026-11-26: +7</title>", "<title>2026-11-26: -4</title>", `<td class="h5">9</td>`, `<td class="h4">7</td>`,
-		`href="/sites/1/urls?lastmod_from=2026-10-31&amp;lastmod_to=2026-11-23">last 30 days</a></td><td class="n">13<`, `>declares none</td><td class="n">11<`,
+		`href="/sites/1/urls?lastmod_from=2026-10-31&amp;lastmod_to=2026-11-23">last 30 days</a></td><td class="n">13<`,
+		`href="/sites/1/urls?lastmod_from=2026-08-30&amp;lastmod_to=2026-10-31">last 3 months</a></td><td class="n">1,014<`,
+		`href="/sites/1/urls?lastmod_to=2024-11-30">older</a></td><td class="n">18<`, `href="/sites/1/urls?lastmod=none">declares none</a></td><td class="n">12<`,
+		`href="/sites/1/urls?lastmod_to=-12m">12 months</a></td><td class="n">35<`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %s", want)
@@ -299,10 +302,10 @@ func TestReports_SlowCountsDoNotHoldUpThePage(t *testing.T) {
 	release := make(chan struct{})
 	asked := make(chan struct{}, 10)
 	f := newFixture(t, func(f *fixture) {
-		f.deps.Reports = reportsOf{counts: func() (models.LastmodCounts, error) {
+		f.deps.Reports = reportsOf{counts: func() ([]models.LastmodCounts, error) {
 			asked <- struct{}{}
 			<-release
-			return models.LastmodCounts{At: []int64{77, 0, 0, 0, 0, 0}}, nil
+			return []models.LastmodCounts{{At: []int64{77, 0, 0, 0, 0, 0, 0}}}, nil
 		}}
 	})
 	for range 3 {

@@ -20,11 +20,12 @@ type documentsInput struct {
 	AsOfInput
 	PageInput
 	FormatInput
-	Type      string `query:"type" enum:"urlset,sitemapindex,text,feed,none" doc:"Type by the root element."`
-	Verdict   string `query:"verdict" enum:"complete,partial,unavailable,not_a_sitemap,unchanged,gone"`
-	Freshness string `query:"freshness" enum:"current_unknown,fresh,stale,changed,unavailable"`
-	URL       string `query:"url" maxLength:"4096" doc:"Exactly this document."`
-	Parent    int32  `query:"parent" minimum:"1" doc:"Documents that this index lists."`
+	Type       string `query:"type" enum:"urlset,sitemapindex,text,feed,none" doc:"Type by the root element."`
+	Verdict    string `query:"verdict" enum:"complete,partial,unavailable,not_a_sitemap,unchanged,gone"`
+	Freshness  string `query:"freshness" enum:"current_unknown,fresh,stale,changed,unavailable"`
+	URL        string `query:"url" maxLength:"4096" doc:"Exactly this document."`
+	ObjectType string `query:"object_type" maxLength:"100" doc:"Documents that list this, as far as their address tells: post, page, product, category, author ...; none for those whose address does not tell."`
+	Parent     int32  `query:"parent" minimum:"1" doc:"Documents that this index lists."`
 	Resolved
 }
 
@@ -55,7 +56,7 @@ func (in *documentsInput) keep(run int64) func(*models.Document) bool {
 	return func(d *models.Document) bool {
 		return (in.Type == "" || d.Type == in.Type) && (in.Verdict == "" || string(d.Verdict) == in.Verdict) &&
 			(in.Freshness == "" || d.FreshnessAt(run) == in.Freshness) && (in.Parent == 0 || d.Parent == in.Parent) &&
-			(in.URL == "" || d.URL == in.URL || d.FinalURL == in.URL)
+			(in.ObjectType == "" || d.ObjectType == in.ObjectType || d.ObjectType == "" && in.ObjectType == models.NoObjectType) && (in.URL == "" || d.URL == in.URL || d.FinalURL == in.URL)
 	}
 }
 

@@ -40,7 +40,9 @@ type PagesFilter struct {
 	Contains    string `query:"contains" maxLength:"1000" doc:"Part of the address, byte for byte."`
 	Prefix      string `query:"prefix" maxLength:"4096" doc:"Start of the address, byte for byte."`
 	Document    int32  `query:"document" minimum:"1" doc:"Pages that this document declares."`
-	LastmodFrom string `query:"lastmod_from" maxLength:"40" doc:"Declared lastmod at or after this time: a day, RFC 3339, or -90d for 90 days ago."`
+	ObjectType  string `query:"object_type" maxLength:"100" doc:"What the page's document lists, in WordPress's words and as far as its address tells: post, page, product, category, author ...; none for documents whose address does not tell." example:"page"`
+	Lastmod     string `query:"lastmod" enum:"declared,none" doc:"Pages that declare a lastmod which can be read, or none."`
+	LastmodFrom string `query:"lastmod_from" maxLength:"40" doc:"Declared lastmod at or after this time: a day, RFC 3339, -90d for 90 days ago, or -6m and -2y for months and years ago."`
 	LastmodTo   string `query:"lastmod_to" maxLength:"40" doc:"Declared lastmod before this time."`
 	Language    string `query:"language" maxLength:"40" doc:"Pages that declare an alternate with this hreflang."`
 	Title       string `query:"title" maxLength:"1000" doc:"Part of a title that the sitemap declares of the page's news, videos or images, in any case of letters. A sitemap declares no title of the page itself."`
@@ -56,7 +58,7 @@ func (in PagesFilter) query() url.Values {
 	query := url.Values{}
 	for name, value := range map[string]string{
 		"state": in.State, "url": in.URL, "contains": in.Contains, "prefix": in.Prefix, "lastmod_from": in.LastmodFrom, "lastmod_to": in.LastmodTo,
-		"language": in.Language, "title": in.Title, "extension": in.Extension, "first_from": in.FirstFrom, "sort": in.Sort,
+		"object_type": in.ObjectType, "lastmod": in.Lastmod, "language": in.Language, "title": in.Title, "extension": in.Extension, "first_from": in.FirstFrom, "sort": in.Sort,
 	} {
 		if value != "" {
 			query.Set(name, value)

@@ -3,8 +3,6 @@ package handlers
 import (
 	"context"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -19,51 +17,26 @@ type segmentStore interface {
 	RemoveSegment(ctx context.Context, siteID, id int64) error
 }
 
-// presets are segments that every site has without anybody making them. A stored one of the same name stands before it.
-var presets = []models.Segment{
-	{Name: "new this week", Filter: "first_from=-7d"},
-	{Name: "not changed for a year", Filter: "lastmod_to=-365d"},
-	{Name: "with images", Filter: "extension=image"},
-	{Name: "with videos", Filter: "extension=video"},
-	{Name: "in the news", Filter: "extension=news"},
-}
-
 // segments gives the stored segments that a site has, then the presets.
 func (s *Server) segments(ctx context.Context, site models.Site) ([]models.Segment, error) {
-	all := []models.Segment{}
+	var stored []models.Segment
 	if s.deps.Segments != nil {
-		stored, err := s.deps.Segments.Segments(ctx, site.ID)
-		if err != nil {
+		var err error
+		if stored, err = s.deps.Segments.Segments(ctx, site.ID); err != nil {
 			return nil, err
 		}
-		all = append(all, stored...)
 	}
-	for _, preset := range presets {
-		if !slices.ContainsFunc(all, func(g models.Segment) bool { return g.Name == preset.Name }) {
-			all = append(all, preset)
-		}
-	}
-	return all, nil
+	return models.WithPresets(stored), nil
 }
 
-// segment finds one by its name, or by its number where no name says so. A site's own goes before one of every site.
+// segment finds one by its name or number.
 func (s *Server) segment(ctx context.Context, site models.Site, name string) (models.Segment, error) {
 	all, err := s.segments(ctx, site)
 	if err != nil {
 		return models.Segment{}, err
 	}
-	slices.SortStableFunc(all, func(a, b models.Segment) int { return int(min(b.SiteID, 1) - min(a.SiteID, 1)) })
-	for i := range all {
-		if all[i].Name == name {
-			return all[i], nil
-		}
-	}
-	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 {
-		for i := range all {
-			if all[i].ID == id {
-				return all[i], nil
-			}
-		}
+	if g, ok := models.FindSegment(all, name); ok {
+		return g, nil
 	}
 	return models.Segment{}, models.Invalid("query.segment", "GET /api/v1/sites/{site}/segments lists them", "this site has no such segment")
 }

@@ -22,15 +22,16 @@ func (v Verdict) Read() bool { return v == VerdictComplete || v == VerdictUnchan
 // Document is one sitemap file of a site, urlset or index, with the version that is visible.
 // Its number is unique within the site and never used again.
 type Document struct {
-	SiteID    int64  `json:"-"`
-	Number    int32  `json:"id"`
-	URL       string `json:"url"`
-	Key       Key    `json:"-"`
-	Parent    int32  `json:"parent,omitempty"` // number of the index that lists it, 0 for a root
-	Depth     int    `json:"depth"`
-	Discovery string `json:"discovery_method"` // robots_txt, direct_URL, sitemap_index, linked_reference, search_engine_submission
-	FirstRun  int64  `json:"first_run"`
-	Freshness string `json:"freshness,omitempty"` // current_unknown, fresh, stale, changed, unavailable; reason and stale_since say why
+	SiteID     int64  `json:"-"`
+	Number     int32  `json:"id"`
+	URL        string `json:"url"`
+	Key        Key    `json:"-"`
+	Parent     int32  `json:"parent,omitempty"` // number of the index that lists it, 0 for a root
+	Depth      int    `json:"depth"`
+	Discovery  string `json:"discovery_method"` // robots_txt, direct_URL, sitemap_index, linked_reference, search_engine_submission
+	FirstRun   int64  `json:"first_run"`
+	ObjectType string `json:"object_type,omitempty"` // post, page, category ... as far as the address tells, see ObjectType
+	Freshness  string `json:"freshness,omitempty"`   // current_unknown, fresh, stale, changed, unavailable; reason and stale_since say why
 
 	DocumentVersion
 }

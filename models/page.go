@@ -73,6 +73,8 @@ type PageFilter struct {
 	Contains    string     // part of the URL, bytes
 	Prefix      string     // start of the URL, bytes
 	Document    int32      // number, 0 for any
+	ObjectType  string     // what the page's document lists, see ObjectType
+	Lastmod     string     // LastmodDeclared or LastmodNone
 	LastmodFrom *time.Time // inclusive
 	LastmodTo   *time.Time // exclusive
 	Language    string     // an alternate's hreflang
@@ -84,6 +86,21 @@ type PageFilter struct {
 	After       string     // Page.Cursor of the last row that the caller has, of a list in the same order
 	Limit       int        // 0: no limit (streams), else at most this many
 }
+
+// Lists reports whether pages of a document with this address pass the filter's object type.
+func (f *PageFilter) Lists(document string) bool {
+	if f.ObjectType == "" {
+		return true
+	}
+	of := ObjectType(document)
+	return of == f.ObjectType || of == "" && f.ObjectType == NoObjectType
+}
+
+// What a filter may say of a lastmod without a time. None: the page declares none, or none that can be read.
+const (
+	LastmodDeclared = "declared"
+	LastmodNone     = "none"
+)
 
 // AsOf names a moment by run or by time; the zero value means now.
 type AsOf struct {

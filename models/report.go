@@ -31,8 +31,11 @@ type LanguageCount struct {
 	Pages    int64
 }
 
-// LastmodCounts is the inventory by declared lastmod.
+// LastmodCounts is the live pages of one document by declared lastmod.
 type LastmodCounts struct {
+	Document int32
+	URL      string // the document's
+
 	None int64   // declare no lastmod
 	At   []int64 // at or after the first bound; before it and at or after the second; ...; before the last
 }

@@ -19,6 +19,40 @@ type Segment struct {
 	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
+// presets are segments that every site has without anybody making them. A stored one of the same name stands before it.
+var presets = []Segment{
+	{Name: "new this week", Filter: "first_from=-7d"},
+	{Name: "not changed for a year", Filter: "lastmod_to=-365d"},
+	{Name: "with images", Filter: "extension=image"},
+	{Name: "with videos", Filter: "extension=video"},
+	{Name: "in the news", Filter: "extension=news"},
+}
+
+// WithPresets gives the stored segments that a site has, then those that every site has by itself.
+func WithPresets(stored []Segment) []Segment {
+	all := append([]Segment{}, stored...)
+	for _, preset := range presets {
+		if !slices.ContainsFunc(all, func(g Segment) bool { return g.Name == preset.Name }) {
+			all = append(all, preset)
+		}
+	}
+	return all
+}
+
+// FindSegment finds one by its name, or by its number where no name says so. A site's own goes before one of every site.
+func FindSegment(all []Segment, name string) (Segment, bool) {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Segment) int { return int(min(b.SiteID, 1) - min(a.SiteID, 1)) })
+	if i := slices.IndexFunc(all, func(g Segment) bool { return g.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	id, err := strconv.ParseInt(name, 10, 64)
+	if i := slices.IndexFunc(all, func(g Segment) bool { return g.ID == id }); err == nil && id > 0 && i >= 0 {
+		return all[i], true
+	}
+	return Segment{}, false
+}
+
 // PageFilter reads the segment's filter; relative days count from now.
 func (s *Segment) PageFilter(now time.Time) (PageFilter, error) {
 	query, err := url.ParseQuery(s.Filter)
@@ -29,7 +63,7 @@ func (s *Segment) PageFilter(now time.Time) (PageFilter, error) {
 }
 
 // segmentParameters are what a segment may hold: what it selects must not hang on a moment.
-var segmentParameters = []string{"state", "contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "title", "extension", "first_from"}
+var segmentParameters = []string{"state", "contains", "prefix", "document", "object_type", "lastmod", "lastmod_from", "lastmod_to", "language", "title", "extension", "first_from"}
 
 // CleanFilter gives a filter in the one spelling that is stored, or says which part of it no segment can have.
 func CleanFilter(filter string, now time.Time) (string, error) {
@@ -65,6 +99,7 @@ func ParsePageFilter(query url.Values, now time.Time) (PageFilter, error) {
 	f := PageFilter{
 		State: State(query.Get("state")), URL: query.Get("url"), Contains: query.Get("contains"), Prefix: query.Get("prefix"),
 		Language: query.Get("language"), Title: query.Get("title"), Extension: query.Get("extension"),
+		ObjectType: query.Get("object_type"), Lastmod: query.Get("lastmod"),
 	}
 	var err error
 	if f.Sort, err = ParsePageSort(query.Get("sort")); err != nil {
@@ -79,6 +114,11 @@ func ParsePageFilter(query url.Values, now time.Time) (PageFilter, error) {
 	case "", "image", "video", "news", "alternates":
 	default:
 		return f, Invalid("extension", "image, video, news or alternates", "unknown extension %q", f.Extension)
+	}
+	switch f.Lastmod {
+	case "", LastmodDeclared, LastmodNone:
+	default:
+		return f, Invalid("lastmod", "declared or none", "unknown lastmod %q", f.Lastmod)
 	}
 	if text := query.Get("document"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 32)
@@ -97,25 +137,51 @@ func ParsePageFilter(query url.Values, now time.Time) (PageFilter, error) {
 		}
 		at, ok := ParseMoment(text, now)
 		if !ok {
-			return f, Invalid(bound.name, "for example 2026-11-30, 2026-11-30T12:00:00Z or -90d for 90 days ago", "not a time")
+			return f, Invalid(bound.name, "for example 2026-11-30, 2026-11-30T12:00:00Z, -90d for 90 days ago or -6m for six months ago", "not a time")
 		}
 		*bound.into = &at
 	}
 	return f, nil
 }
 
-// ParseMoment reads RFC 3339, a day, which begins at midnight UTC, or -90d: midnight UTC of the day so many days before now.
+// ParseMoment reads RFC 3339, a day, which begins at midnight UTC, or how long before today: -90d is midnight UTC of the
+// day 90 days before, -6m of the same day six months before, or of that month's last one, -2y two years before.
 func ParseMoment(text string, now time.Time) (time.Time, bool) {
-	if days, ok := strings.CutSuffix(text, "d"); ok && strings.HasPrefix(days, "-") {
-		n, err := strconv.Atoi(days[1:])
-		if err != nil || n < 0 || n > 36500 {
-			return time.Time{}, false
-		}
-		return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -n), true
+	if at, ok := ago(text, now); ok {
+		return at, true
 	}
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return at.UTC(), true
 	}
 	at, err := time.Parse(time.DateOnly, text)
 	return at, err == nil
+}
+
+// longestAgo bounds what lies before today, by unit: 100 years.
+var longestAgo = map[byte]int{'d': 36500, 'm': 1200, 'y': 100}
+
+func ago(text string, now time.Time) (time.Time, bool) {
+	if len(text) < 3 || text[0] != '-' {
+		return time.Time{}, false
+	}
+	unit := text[len(text)-1]
+	n, err := strconv.ParseUint(text[1:len(text)-1], 10, 16)
+	if err != nil || int(n) > longestAgo[unit] {
+		return time.Time{}, false
+	}
+	today := now.UTC().Truncate(24 * time.Hour)
+	switch unit {
+	case 'm':
+		return monthsBefore(today, int(n)), true
+	case 'y':
+		return monthsBefore(today, 12*int(n)), true
+	}
+	return today.AddDate(0, 0, -int(n)), true
+}
+
+// monthsBefore gives the same day of an earlier month, or that month's last one.
+func monthsBefore(day time.Time, n int) time.Time {
+	first := time.Date(day.Year(), day.Month()-time.Month(n), 1, 0, 0, 0, 0, time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(day.Day(), last)-1)
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,9 +25,7 @@ type exportFlags struct {
 	format, out, delimiter, base string
 	gzip, bom, force             bool
 
-	state, asOf, contains, prefix, url, document, language, title, extension string
-	lastmodFrom, lastmodTo, firstFrom, sort                                  string
-	limit                                                                    int
+	pages pageFlags
 }
 
 func (a *app) exportCommand() *cobra.Command {
@@ -66,20 +63,7 @@ complete; one that exists is left alone unless --force is given.`,
 	flags.BoolVar(&f.bom, "bom", false, "csv: begin with a byte order mark, for Excel")
 	flags.StringVar(&f.delimiter, "delimiter", ",", "csv: the separator, a comma, a semicolon or tab")
 	flags.StringVar(&f.base, "base-url", "", "sitemap: where its documents will be served; the site's root when missing")
-	flags.StringVar(&f.state, "state", "live", "live, stale, pending, held, removed, foreign or all")
-	flags.StringVar(&f.asOf, "as-of", "", "a moment: a run's number or a time (2026-11-30 or RFC 3339)")
-	flags.StringVar(&f.contains, "contains", "", "part of the URL")
-	flags.StringVar(&f.prefix, "prefix", "", "start of the URL")
-	flags.StringVar(&f.url, "url", "", "this page alone, in any spelling of its address")
-	flags.StringVar(&f.document, "document", "", "pages that this document declares: its URL or number")
-	flags.StringVar(&f.language, "language", "", "with an alternate in this language")
-	flags.StringVar(&f.title, "title", "", "with this text in a declared title of news, videos or images")
-	flags.StringVar(&f.extension, "extension", "", "with image, video, news or alternates")
-	flags.StringVar(&f.lastmodFrom, "lastmod-from", "", "declared lastmod at or after this time")
-	flags.StringVar(&f.lastmodTo, "lastmod-to", "", "declared lastmod before this time")
-	flags.StringVar(&f.firstFrom, "first-from", "", "first seen at or after this time")
-	sortFlag(flags, &f.sort)
-	flags.IntVar(&f.limit, "limit", 0, "at most this many, 0 for all")
+	f.pages.add(flags)
 	return cmd
 }
 
@@ -151,54 +135,6 @@ func (f *exportFlags) target(o *exportOutput, compressed bool) error {
 	return nil
 }
 
-// exportFilter puts the filter's flags together.
-func (f *exportFlags) filter(ctx context.Context, s *store.Store, site models.Site) (models.PageFilter, error) {
-	filter := models.PageFilter{State: models.State(f.state), Contains: f.contains, Prefix: f.prefix, Language: f.language, Title: f.title,
-		Extension: f.extension, Limit: f.limit}
-	switch filter.State {
-	case models.StateLive, models.StateStale, models.StatePending, models.StateHeld, models.StateRemoved, models.StateForeign, models.StateAll:
-	default:
-		return filter, usage("--state %q: want live, stale, pending, held, removed, foreign or all", f.state)
-	}
-	switch f.extension {
-	case "", "image", "video", "news", "alternates":
-	default:
-		return filter, usage("--extension %q: want image, video, news or alternates", f.extension)
-	}
-	var err error
-	if filter.Sort, err = models.ParsePageSort(f.sort); err != nil {
-		return filter, err
-	}
-	if filter.AsOf, err = parseAsOf(f.asOf); err != nil {
-		return filter, err
-	}
-	for _, bound := range []struct {
-		flag, text string
-		into       **time.Time
-	}{{"lastmod-from", f.lastmodFrom, &filter.LastmodFrom}, {"lastmod-to", f.lastmodTo, &filter.LastmodTo}, {"first-from", f.firstFrom, &filter.FirstFrom}} {
-		if bound.text == "" {
-			continue
-		}
-		moment, err := parseAsOf(bound.text)
-		if err != nil || moment.Time.IsZero() {
-			return filter, usage("--%s %q: want a time such as 2026-11-30 or 2026-11-30T12:00:00Z", bound.flag, bound.text)
-		}
-		*bound.into = &moment.Time
-	}
-	if f.url != "" {
-		u, problem := weburl.Parse(nil, []byte(withScheme(f.url)))
-		if problem != weburl.None {
-			return filter, usage("--url %q is no usable URL: %s", f.url, problem)
-		}
-		key := models.Key(u.Key())
-		filter.URL, filter.Key = f.url, &key
-	}
-	if f.document != "" {
-		filter.Document, err = documentNumber(ctx, s, site, f.document, filter.AsOf)
-	}
-	return filter, err
-}
-
 // documentNumber finds a document by its URL or number.
 func documentNumber(ctx context.Context, s *store.Store, site models.Site, name string, at models.AsOf) (int32, error) {
 	documents, err := s.DocumentsAt(ctx, site.ID, at)
@@ -215,7 +151,7 @@ func documentNumber(ctx context.Context, s *store.Store, site models.Site, name 
 
 // export writes one site's pages.
 func (a *app) export(ctx context.Context, s *store.Store, site models.Site, f *exportFlags, o exportOutput) error {
-	filter, err := f.filter(ctx, s, site)
+	filter, err := f.pages.filter(ctx, s, site)
 	if err != nil {
 		return err
 	}

@@ -196,8 +196,13 @@ func TestExport_Filters(t *testing.T) {
 		{"", 9}, {"--state all", 9}, {"--state removed", 0}, {"--contains mobile", 2}, {"--prefix HOME/mobile-", 1}, {"--url HOME/plain#x", 1},
 		{"--document HOME/sitemap.xml", 9}, {"--document 1", 9}, {"--extension video", 1}, {"--language de-AT", 1}, {"--limit 4", 4}, {"--as-of 1", 9},
 		{"--lastmod-from 2026-11-30T08:00:00Z --lastmod-to 2026-11-30T08:30:00Z", 2}, {"--first-from 2100-01-01", 0},
+		{"--object-type none", 9}, {"--object-type post", 0}, {"--lastmod none --state all", 1}, {"--lastmod declared", 8}, {"--first-from -1d", 9}, {"--segment with-images", 1},
+		{"--segment with-images --contains nothing", 0}, {"--lastmod-from -1200m --lastmod-to 2026-11-30T08:30:00", 6},
 	} {
 		args := strings.Fields(strings.ReplaceAll(test.args, "HOME", x.home))
+		if at := slices.Index(args, "with-images"); at >= 0 {
+			args[at] = "with images"
+		}
 		code, out, errs := x.run(t, append([]string{"export", x.home, "--format", "ndjson"}, args...)...)
 		if got := bytes.Count(out, []byte("\n")); code != exitDone || got != test.want {
 			t.Errorf("%s: exit %d, %d pages, want %d %s", test.args, code, got, test.want, errs)
@@ -227,6 +232,9 @@ func TestExport_SaysWhatIsWrong(t *testing.T) {
 		"--format csv --extension audio":             `--extension "audio"`,
 		"--format csv --as-of yesterday":             "--as-of",
 		"--format csv --lastmod-from 3":              "--lastmod-from",
+		"--format csv --lastmod-to -3w":              `--lastmod-to "-3w": not a time`,
+		"--format csv --lastmod never":               `--lastmod "never": want declared or none`,
+		"--format csv --segment 7":                   "has new this week, not changed for a year,",
 		"--format csv --document 99":                 "has no such document",
 		"--format csv --url ftp://x/":                "--url",
 		"--format sitemap --base-url example.org":    "--base-url",

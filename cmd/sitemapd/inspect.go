@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
@@ -34,25 +33,18 @@ func (a *app) withSite(fn func(ctx context.Context, s *store.Store, site models.
 }
 
 func (a *app) urlsCommand() *cobra.Command {
-	var state, asOf, contains, prefix, language, title, extension, reason, sort string
-	var limit int
+	var flags pageFlags
 	cmd := &cobra.Command{
 		Use:   "urls SITE",
 		Short: "The inventory: every page with what is declared of it, now or at any earlier moment",
-		Args:  cobra.ExactArgs(1),
+		Example: `  sitemapd urls example.org --prefix https://example.org/blog/ --sort=-lastmod --limit 20
+  sitemapd urls example.org --object-type page --lastmod-to=-12m
+  sitemapd urls example.org --state removed --as-of 2026-11-30
+  sitemapd urls example.org --segment "new this week"`,
+		Args: cobra.ExactArgs(1),
 		RunE: a.withSite(func(ctx context.Context, s *store.Store, site models.Site, _ []string) error {
-			moment, err := parseAsOf(asOf)
+			filter, err := flags.filter(ctx, s, site)
 			if err != nil {
-				return err
-			}
-			filter := models.PageFilter{State: models.State(state), AsOf: moment, Contains: contains, Prefix: prefix,
-				Language: language, Title: title, Extension: extension, Reason: reason, Limit: limit}
-			switch filter.State {
-			case models.StateLive, models.StateStale, models.StatePending, models.StateHeld, models.StateRemoved, models.StateForeign, models.StateAll:
-			default:
-				return usage("--state %q: want live, stale, pending, held, removed, foreign or all", state)
-			}
-			if filter.Sort, err = models.ParsePageSort(sort); err != nil {
 				return err
 			}
 			out := a.pagePrinter()
@@ -62,28 +54,8 @@ func (a *app) urlsCommand() *cobra.Command {
 			return out.close()
 		}),
 	}
-	f := cmd.Flags()
-	f.StringVar(&state, "state", "live", "live, stale, pending, held, removed, foreign or all")
-	f.StringVar(&asOf, "as-of", "", "a moment: a run's number or a time (2026-11-30 or RFC 3339)")
-	f.StringVar(&contains, "contains", "", "part of the URL")
-	f.StringVar(&prefix, "prefix", "", "start of the URL")
-	f.StringVar(&language, "language", "", "with an alternate in this language")
-	f.StringVar(&title, "title", "", "with this text in a declared title of news, videos or images")
-	f.StringVar(&extension, "extension", "", "with image, video, news or alternates")
-	f.StringVar(&reason, "reason", "", "part of the reason why a page is pending, held, stale or removed")
-	sortFlag(f, &sort)
-	f.IntVar(&limit, "limit", 0, "at most this many, 0 for all")
+	flags.add(cmd.Flags())
 	return cmd
-}
-
-// sortFlag is the order of an inventory.
-func sortFlag(f *pflag.FlagSet, sort *string) {
-	f.StringVar(sort, "sort", "", "url, lastmod, first_seen, changed or priority, with a minus before it for descending (--sort=-lastmod); else in the order of the documents")
-	var words []string
-	for _, by := range models.PageSorts() {
-		words = append(words, by, "-"+by)
-	}
-	oneOf(f, "sort", words...)
 }
 
 func (a *app) pagePrinter() *printer {

@@ -131,6 +131,7 @@ type Inventory struct {
 	InSite
 	Filter     map[string]string // by name of the query parameter
 	States     []string          // what the filter offers
+	Types      []string          // of content, as documents list them
 	Extensions []string
 	Chips      []Chip
 	Quick      []Choice
@@ -344,9 +345,28 @@ type Reports struct {
 	Counting  bool // ages are being counted
 	Counted   *time.Time
 	Latency   Latency
-	Stale     []Choice // addresses of pages that nobody touched for so long
+	Stale     []Age // pages that nobody touched for so long
 	Trusts    []models.Document
 	Judged    int
+}
+
+// Stale is the pages that nobody touched for long, by what they are or by document.
+type Stale struct {
+	InSite
+	By       string   // type or document
+	Bys      []Choice // both
+	Steps    []string // how long, as a page is older than each of them
+	Rows     []StaleRow
+	More     int // rows that are not shown
+	Counting bool
+	Counted  *time.Time
+}
+
+// StaleRow is one kind of pages. Its cells are those of each step, those without a lastmod, and all.
+type StaleRow struct {
+	Name    string
+	Address string // of the document
+	Cells   []Age
 }
 
 // HeatCell is one hour of one day of the week.

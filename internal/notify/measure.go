@@ -182,7 +182,7 @@ func (v *view) trust(ctx context.Context, rule *models.AlertRule) (sight, error)
 	s := sight{value: math.Inf(1)}
 	for i := range documents {
 		d := &documents[i]
-		if d.LastmodTrust == 0 || d.Verdict == models.VerdictGone || filter != nil && filter.Document != 0 && filter.Document != d.Number {
+		if d.LastmodTrust == 0 || d.Verdict == models.VerdictGone || filter != nil && (filter.Document != 0 && filter.Document != d.Number || !filter.Lists(d.URL)) {
 			continue
 		}
 		if d.LastmodTrust < s.value {

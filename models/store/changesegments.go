@@ -12,7 +12,7 @@ import (
 // page left. State and moment do not count: a line's kind and run say those.
 func (r *changeReader) selecting(ctx context.Context, f models.PageFilter) func(key models.Key, c *models.Change) (bool, error) {
 	m := &moment{store: r.store, site: r.site, run: r.site.CurrentRun, times: map[int64]time.Time{}}
-	byRow := f.Document != 0 || f.LastmodFrom != nil || f.LastmodTo != nil || f.Language != "" || f.Title != "" || f.Extension != "" || f.FirstFrom != nil
+	byRow := f.Document != 0 || f.ObjectType != "" || f.Lastmod != "" || f.LastmodFrom != nil || f.LastmodTo != nil || f.Language != "" || f.Title != "" || f.Extension != "" || f.FirstFrom != nil
 	return func(key models.Key, c *models.Change) (bool, error) {
 		if f.Key != nil && *f.Key != key || !contains(c.URL, f.Contains) || !hasPrefix(c.URL, f.Prefix) {
 			return false, nil
@@ -43,6 +43,15 @@ func (r *changeReader) speaking(ctx context.Context, key models.Key) (*models.De
 func (m *moment) selects(ctx context.Context, f *models.PageFilter, row *models.Declaration) (bool, error) {
 	if f.Document != 0 && row.Document != f.Document {
 		return false, nil
+	}
+	if f.Lastmod != "" && (row.Lastmod != nil) != (f.Lastmod == models.LastmodDeclared) {
+		return false, nil
+	}
+	if f.ObjectType != "" {
+		document, err := m.addressOf(ctx, row.Document)
+		if err != nil || !f.Lists(document) {
+			return false, err
+		}
 	}
 	if (f.LastmodFrom != nil || f.LastmodTo != nil) && (row.Lastmod == nil || !within(row.Lastmod.Instant, f.LastmodFrom, f.LastmodTo)) {
 		return false, nil

@@ -141,6 +141,9 @@ func (r *pageReader) count(ctx context.Context) (int64, error) {
 	}
 	var total int64
 	for document, n := range counts {
+		if r.passes(document) {
+			continue
+		}
 		d := r.views[document]
 		if r.state == models.StateAll || r.state == models.StateForeign || (d != nil && d.good) == (r.state == models.StateLive) {
 			total += n
@@ -153,6 +156,11 @@ func (r *pageReader) count(ctx context.Context) (int64, error) {
 	case r.state == models.StateForeign || len(r.cases.all) == 0:
 		return total, nil
 	}
+	return total, r.corrected(ctx, func(_ *models.Page, by int64) { total += by })
+}
+
+// corrected tells by how much, 1 or -1, pages change a count of rows whose state an undecided removal changes.
+func (r *pageReader) corrected(ctx context.Context, fn func(p *models.Page, by int64)) error {
 	state := r.state
 	r.state = models.StateAll
 	r.fn = func(p *models.Page) error {
@@ -161,14 +169,14 @@ func (r *pageReader) count(ctx context.Context) (int64, error) {
 			before = models.StateStale
 		}
 		if before == state && p.State != state {
-			total--
+			fn(p, -1)
 		}
 		if before != state && p.State == state {
-			total++
+			fn(p, 1)
 		}
 		return nil
 	}
-	return total, r.undecidedPages(ctx)
+	return r.undecidedPages(ctx)
 }
 
 // countRows counts the rows that a filter selects by document. Rows at a finished run never change, so the answer to

@@ -103,7 +103,7 @@ func newVersionRow(siteID, run int64, d *models.Document) (versionRow, error) {
 
 func (row *documentVersion) document() (models.Document, error) {
 	v := &row.Version
-	d := models.Document{SiteID: v.SiteID, Number: v.Document, URL: row.URL, Parent: v.Parent, Depth: v.Depth, Discovery: v.Discovery,
+	d := models.Document{SiteID: v.SiteID, Number: v.Document, URL: row.URL, ObjectType: models.ObjectType(row.URL), Parent: v.Parent, Depth: v.Depth, Discovery: v.Discovery,
 		FirstRun: row.FirstRun, DocumentVersion: models.DocumentVersion{FromRun: v.FromRun, Verdict: models.Verdict(v.Verdict), Reason: v.Reason,
 			Type: v.Type, Status: v.Status, FinalURL: v.FinalURL, ContentType: v.ContentType, Encoding: v.Encoding, Compression: v.Compression,
 			Bytes: v.Bytes, BytesInflated: v.BytesInflated, Entries: v.Entries, Children: v.Children, Foreign: v.ForeignEntries,

@@ -115,8 +115,12 @@ func (s *Store) migrateLocked(ctx context.Context, pool *sql.DB, owner string) e
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	for _, r := range results {
-		s.log.Info("schema migrated", "version", r.Source.Version, "took", r.Duration)
+	if n := len(results); n > 0 {
+		took := time.Duration(0)
+		for _, r := range results {
+			took += r.Duration
+		}
+		s.log.Info("schema migrated", "version", results[n-1].Source.Version, "steps", n, "took", took.String())
 	}
 	return nil
 }

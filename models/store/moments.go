@@ -26,6 +26,29 @@ type moment struct {
 	checked time.Time
 	// seenAt remembers what seenBefore found.
 	seenAt map[sighting]time.Time
+	// addresses of all documents, once one was asked for.
+	addresses map[int32]string
+}
+
+// addressOf gives the URL of a document, "" of an unknown one.
+func (m *moment) addressOf(ctx context.Context, number int32) (string, error) {
+	if m.addresses != nil {
+		return m.addresses[number], nil
+	}
+	addresses := map[int32]string{}
+	rows, err := m.store.query(ctx, fmt.Sprintf("SELECT document, url FROM documents WHERE site_id = %d", m.site.ID))
+	err = each(rows, err, func(rows *sql.Rows) error {
+		var document int32
+		var link string
+		err := rows.Scan(&document, &link)
+		addresses[document] = link
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("read documents: %w", err)
+	}
+	m.addresses = addresses
+	return addresses[number], nil
 }
 
 // load reads all finished runs at once, for readers that ask for many.

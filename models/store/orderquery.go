@@ -41,6 +41,8 @@ func (r *pageReader) orderListed() (string, []any) {
 	where, args := r.where()
 	if r.filter.Document != 0 {
 		where += fmt.Sprintf(" AND d.document = %d", r.filter.Document)
+	} else if r.filter.ObjectType != "" {
+		where += r.among("", r.typed())
 	}
 	var unread []string
 	for _, number := range slices.Sorted(slices.Values(r.order)) {
@@ -48,23 +50,39 @@ func (r *pageReader) orderListed() (string, []any) {
 			unread = append(unread, strconv.Itoa(int(number)))
 		}
 	}
-	among := func(not string) string {
-		if len(unread) == 0 || len(unread) > documentsNamed {
-			return ""
-		}
-		return " AND d.document " + not + "IN (" + strings.Join(unread, ",") + ")"
-	}
 	switch {
 	case r.state == models.StatePending || r.state == models.StateHeld:
 		return r.orderCases(where), args
 	case r.state == models.StateLive:
-		where += among("NOT ")
+		where += r.among("NOT ", unread)
 	case r.state == models.StateStale && len(unread) == 0:
 		return r.orderCases(where), args
 	case r.state == models.StateStale && len(unread) <= documentsNamed: // those of such documents, and those that left a window
-		return r.orderRows("", where+among("")) + " UNION ALL " + r.orderCases(where+among("NOT ")), append(slices.Clone(args), args...)
+		return r.orderRows("", where+r.among("", unread)) + " UNION ALL " + r.orderCases(where+r.among("NOT ", unread)), append(slices.Clone(args), args...)
 	}
 	return r.orderRows("", where), args
+}
+
+// among narrows a statement to documents, or to all but them, where that is worth while.
+func (r *pageReader) among(not string, documents []string) string {
+	if len(documents) == 0 || len(documents) > documentsNamed {
+		return ""
+	}
+	return " AND d.document " + not + "IN (" + strings.Join(documents, ",") + ")"
+}
+
+// typed gives the documents that list what the filter's object type says, or an impossible one.
+func (r *pageReader) typed() []string {
+	var out []string
+	for _, number := range slices.Sorted(slices.Values(r.order)) {
+		if !r.passes(number) {
+			out = append(out, strconv.Itoa(int(number)))
+		}
+	}
+	if out == nil {
+		return []string{"0"}
+	}
+	return out
 }
 
 // orderCases selects the listed pages with an undecided case: from the cases to the pages, because they are few.

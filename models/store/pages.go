@@ -212,6 +212,21 @@ func (r *pageReader) view(ctx context.Context, number int32) (*documentView, err
 	return views[number], err
 }
 
+// passes reports whether the filter leaves out everything that a document declares.
+func (r *pageReader) passes(number int32) bool {
+	if r.filter.Document != 0 && r.filter.Document != number {
+		return true
+	}
+	if r.filter.ObjectType == "" {
+		return false
+	}
+	document := ""
+	if d := r.views[number]; d != nil {
+		document = d.URL
+	}
+	return !r.filter.Lists(document)
+}
+
 // where is the part of the filter that SQL decides. The columns belong to declarations d.
 func (r *pageReader) where() (string, []any) {
 	var text strings.Builder
@@ -222,6 +237,12 @@ func (r *pageReader) where() (string, []any) {
 		text.WriteString(" AND d.role = 0")
 	}
 	f := r.filter
+	switch f.Lastmod {
+	case models.LastmodDeclared:
+		text.WriteString(" AND d.lastmod IS NOT NULL")
+	case models.LastmodNone:
+		text.WriteString(" AND d.lastmod IS NULL")
+	}
 	address, args := r.address("d.url")
 	text.WriteString(address)
 	and := func(condition string, arg any) {
@@ -289,6 +310,7 @@ func (r *pageReader) wanted(p *models.Page) bool {
 		f.Reason != "" && !strings.Contains(strings.ToLower(p.Reason), strings.ToLower(f.Reason)),
 		f.Language != "" && !hasLanguage(p, f.Language),
 		f.Title != "" && !hasTitle(p, f.Title),
+		!f.Lists(p.Document),
 		f.Extension != "" && !hasExtension(p, f.Extension):
 		return false
 	}

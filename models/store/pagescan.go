@@ -23,7 +23,7 @@ func (r *pageReader) scan(ctx context.Context) error {
 			}
 			skip, key = false, &r.after.key
 		}
-		if r.filter.Document != 0 && number != r.filter.Document {
+		if r.passes(number) {
 			continue
 		}
 		if d := r.views[number]; r.state == models.StateLive && !d.good || r.state == models.StateStale && d.good && len(r.cases.all) == 0 && r.cases.all != nil {
@@ -58,7 +58,7 @@ func (r *pageReader) scanCases(ctx context.Context) error {
 			}
 			skip, key = false, &r.after.key
 		}
-		if r.filter.Document != 0 && number != r.filter.Document {
+		if r.passes(number) {
 			continue
 		}
 		switch {
@@ -170,7 +170,7 @@ func (r *pageReader) undecidedPages(ctx context.Context) error {
 	}
 	keys := map[int32][]models.Key{}
 	for key, c := range r.cases.all {
-		if r.filter.Document == 0 || c.Document == r.filter.Document {
+		if !r.passes(c.Document) {
 			keys[c.Document] = append(keys[c.Document], key)
 		}
 	}

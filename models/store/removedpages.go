@@ -133,6 +133,9 @@ func (r *pageReader) matches(p *models.Page, row *models.Declaration) bool {
 	if !contains(p.URL, f.Contains) || !hasPrefix(p.URL, f.Prefix) {
 		return false
 	}
+	if f.Lastmod != "" && (p.Lastmod != nil) != (f.Lastmod == models.LastmodDeclared) {
+		return false
+	}
 	if f.LastmodFrom != nil || f.LastmodTo != nil {
 		return p.Lastmod != nil && within(p.Lastmod.Instant, f.LastmodFrom, f.LastmodTo)
 	}

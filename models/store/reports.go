@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/sitemapd/sitemapd/models"
 )
@@ -42,44 +39,4 @@ func (s *Store) FindingGroups(ctx context.Context, siteID, run int64) ([]models.
 		return nil, fmt.Errorf("count findings of site %d: %w", siteID, err)
 	}
 	return groups, nil
-}
-
-// LastmodCounts counts the listed pages of the current run between bounds that go back in time. It reads the whole
-// inventory once (a second for a million pages), so callers keep the answer.
-func (s *Store) LastmodCounts(ctx context.Context, siteID int64, bounds []time.Time) (models.LastmodCounts, error) {
-	out := models.LastmodCounts{At: make([]int64, len(bounds)+1)}
-	site, err := s.siteRow(ctx, siteID)
-	if err != nil {
-		return out, err
-	}
-	var columns strings.Builder
-	var args []any
-	columns.WriteString("SUM(CASE WHEN lastmod IS NULL THEN 1 ELSE 0 END)")
-	for i := range out.At {
-		columns.WriteString(", SUM(CASE WHEN lastmod IS NOT NULL")
-		if i < len(bounds) {
-			columns.WriteString(" AND lastmod >= ?")
-			args = append(args, s.bulkTime(bounds[i]))
-		}
-		if i > 0 {
-			columns.WriteString(" AND lastmod < ?")
-			args = append(args, s.bulkTime(bounds[i-1]))
-		}
-		columns.WriteString(" THEN 1 ELSE 0 END)")
-	}
-	counts := make([]sql.NullInt64, len(out.At)+1)
-	into := make([]any, len(counts))
-	for i := range counts {
-		into[i] = &counts[i]
-	}
-	args = append(args, siteID, site.CurrentRun, site.CurrentRun, int(models.RoleDeclaration))
-	rows, err := s.query(ctx, "SELECT "+columns.String()+" FROM declarations WHERE site_id = ? AND from_run <= ? AND to_run > ? AND role = ?", args...)
-	if err := each(rows, err, func(rows *sql.Rows) error { return rows.Scan(into...) }); err != nil {
-		return out, fmt.Errorf("count lastmods of site %d: %w", siteID, err)
-	}
-	out.None = counts[0].Int64
-	for i := range out.At {
-		out.At[i] = counts[i+1].Int64
-	}
-	return out, nil
 }

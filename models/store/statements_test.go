@@ -28,7 +28,7 @@ func (n *noted) note(text string) {
 
 // wholly are parts of statements that read all declarations of a site because that is what they are asked for.
 var wholly = []string{
-	"SELECT SUM(CASE WHEN lastmod IS NULL ",                                                   // how old what a site declares is
+	"SELECT d.document, CASE WHEN d.lastmod IS NULL ",                                         // how old what a site declares is
 	"SELECT extensions FROM declarations WHERE site_id = ?",                                   // its languages
 	"SELECT * FROM `declarations` LIMIT",                                                      // a test of the schema
 	"SELECT d.document, COUNT(*) FROM declarations d",                                         // counts of an inventory

@@ -283,6 +283,7 @@ func (b *screens) addresses() []address {
 	add(true, s+"/findings", "", "severity=error", "code=lastmod-in-future", "code=duplicate-loc&severity=info")
 	add(true, s+"/held", "")
 	add(true, s+"/reports", "", "days=7", "days=365")
+	add(true, s+"/stale", "", "by=document")
 	add(true, s+"/deliveries", "", "result=rejected")
 	add(true, s+"/expectations", "", "outcome=expired", "outcome=met")
 	add(true, s+"/settings", "")

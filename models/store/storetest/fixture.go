@@ -78,7 +78,7 @@ func (f *Fixture) Last() int64 { return f.last }
 
 // DocumentURL is the URL of a numbered document.
 func (f *Fixture) DocumentURL(number int32) string {
-	return fmt.Sprintf("https://%s/sitemap-%d.xml", f.Site.Name, number)
+	return fmt.Sprintf("https://%s/%s%d.xml", f.Site.Name, []string{"category-sitemap", "sitemap-", "post-sitemap"}[number%3], number)
 }
 
 // SaveDocument stages a version of a numbered document.

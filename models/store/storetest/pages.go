@@ -63,6 +63,12 @@ func filters(t *testing.T, open func() *store.Store) {
 		"document":         {models.PageFilter{Document: 2}, []string{"/b/c", "/b/d"}},
 		"removed document": {models.PageFilter{Document: 1, State: models.StateAll}, []string{"/B", "/a", "/ä%_"}},
 		"lastmod":          {models.PageFilter{LastmodFrom: &from, LastmodTo: &to}, []string{"/b/c", "/ä%_"}},
+		"object type":      {models.PageFilter{ObjectType: "post"}, []string{"/b/c", "/b/d"}},
+		"other type":       {models.PageFilter{ObjectType: "pos", State: models.StateAll}, []string{}},
+		"no object type":   {models.PageFilter{ObjectType: models.NoObjectType, State: models.StateAll}, []string{"/B", "/a", "/ä%_"}},
+		"type, document":   {models.PageFilter{ObjectType: "post", Document: 1, State: models.StateAll}, []string{}},
+		"no lastmod":       {models.PageFilter{Lastmod: models.LastmodNone, State: models.StateAll}, []string{"/B"}},
+		"any lastmod":      {models.PageFilter{Lastmod: models.LastmodDeclared, State: models.StateAll}, []string{"/a", "/b/c", "/b/d", "/ä%_"}},
 		"language":         {models.PageFilter{Language: "DE-at"}, []string{"/B"}},
 		"no language":      {models.PageFilter{Language: "de"}, []string{}},
 		"title":            {models.PageFilter{Title: "DE"}, []string{"/b/c"}},
@@ -97,6 +103,15 @@ func filters(t *testing.T, open func() *store.Store) {
 				filter.After = part[len(part)-1].Cursor
 			}
 			same(t, fmt.Sprintf("%s by %d", name, size+1), whole, paged)
+		}
+	}
+	for _, of := range []struct {
+		key  models.Key
+		kind string
+		want int
+	}{{KeyOf("https://example.com/b/c"), "post", 1}, {KeyOf("https://example.com/b/c"), "none", 0}, {KeyOf("https://example.com/a"), "none", 1}, {KeyOf("https://example.com/a"), "post", 0}} {
+		if got := f.Pages(models.PageFilter{Key: &of.key, ObjectType: of.kind, State: models.StateAll}); len(got) != of.want {
+			t.Errorf("one page, %s: %q", of.kind, urls(got))
 		}
 	}
 	for _, bad := range []models.PageFilter{{State: "gone"}, {After: "x"}, {After: "d.1.zz"}} {

@@ -96,6 +96,7 @@ func sorted(t *testing.T, open func() *store.Store) {
 	for name, filter := range map[string]models.PageFilter{
 		"live": {}, "all": {State: models.StateAll}, "stale": {State: models.StateStale}, "held": {State: models.StateHeld}, "pending": {State: models.StatePending},
 		"removed": {State: models.StateRemoved}, "contains": {State: models.StateAll, Contains: "sorted/4"}, "prefix": {Prefix: "https://example.com/sorted/"},
+		"type": {State: models.StateAll, ObjectType: models.NoObjectType}, "stale of a type": {State: models.StateStale, ObjectType: "category"}, "no lastmod": {Lastmod: models.LastmodNone},
 		"document": {Document: 9, State: models.StateAll}, "before": {State: models.StateAll, AsOf: models.AsOf{Run: 2}}, "first": {State: models.StateAll, FirstFrom: &at},
 		"lastmod": {LastmodFrom: &time.Time{}}, "language": {State: models.StateAll, Language: "de-AT"}, "stale before": {State: models.StateStale, AsOf: models.AsOf{Run: 2}},
 	} {

@@ -83,8 +83,10 @@ func within(t *testing.T, open func() *store.Store) {
 		"live": {}, "stale": {State: models.StateStale}, "pending": {State: models.StatePending}, "held": {State: models.StateHeld},
 		"removed": {State: models.StateRemoved}, "all": {State: models.StateAll}, "contains": {State: models.StateAll, Contains: "/3/2"},
 		"extension": {State: models.StateAll, Extension: "alternates"}, "language": {State: models.StateAll, Language: "DE-at"}, "news": {Extension: "news"}, "title": {Title: "e"},
-		"first": {State: models.StateAll, FirstFrom: &at}, "document": document2, "held in one": {State: models.StateHeld, Document: 1},
-		"before": {State: models.StateAll, AsOf: models.AsOf{Run: 1}}, "held before": {State: models.StateHeld, AsOf: models.AsOf{Run: 2}},
+		"first": {State: models.StateAll, FirstFrom: &at}, "document": document2, "type": {State: models.StateAll, ObjectType: "category"}, "held of a type": {State: models.StateHeld, ObjectType: models.NoObjectType},
+		"stale of a type": {State: models.StateStale, ObjectType: "post"}, "pending of a type": {State: models.StatePending, ObjectType: "category"},
+		"held in one": {State: models.StateHeld, Document: 1},
+		"before":      {State: models.StateAll, AsOf: models.AsOf{Run: 1}}, "held before": {State: models.StateHeld, AsOf: models.AsOf{Run: 2}},
 		"stale before": {State: models.StateStale, AsOf: models.AsOf{Run: 2}},
 	} {
 		want := []string{}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sitemapd/sitemapd/models"
+)
+
+// LastmodCounts counts the live pages of each document between bounds that go back in time: as many as Pages gives with
+// the same bounds. Documents without one are left out. It reads the whole inventory once (a second for a million pages;
+// some more where more than 20,000 removals are undecided), so callers keep the answer.
+func (s *Store) LastmodCounts(ctx context.Context, siteID int64, bounds []time.Time) ([]models.LastmodCounts, error) {
+	r, err := s.pageReader(ctx, siteID, models.PageFilter{})
+	if err != nil {
+		return nil, fmt.Errorf("count lastmods: %w", err)
+	}
+	c := lastmodCounter{reader: r, bounds: bounds, all: map[int32]*models.LastmodCounts{}}
+	if r.countable() {
+		if err = c.rows(ctx); err == nil && len(r.cases.all) > 0 {
+			err = r.corrected(ctx, c.page)
+		}
+	} else {
+		r.fn = func(p *models.Page) error { c.page(p, 1); return nil }
+		err = r.read(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("count lastmods of site %d: %w", siteID, err)
+	}
+	out := make([]models.LastmodCounts, 0, len(c.all))
+	for _, counts := range c.all {
+		out = append(out, *counts)
+	}
+	slices.SortFunc(out, func(a, b models.LastmodCounts) int { return cmp.Compare(a.Document, b.Document) })
+	return out, nil
+}
+
+// lastmodCounter adds pages up by document and lastmod.
+type lastmodCounter struct {
+	reader *pageReader
+	bounds []time.Time
+	all    map[int32]*models.LastmodCounts
+	byURL  map[string]int32
+}
+
+func (c *lastmodCounter) of(number int32) *models.LastmodCounts {
+	counts := c.all[number]
+	if counts == nil {
+		counts = &models.LastmodCounts{Document: number, URL: c.reader.views[number].URL, At: make([]int64, len(c.bounds)+1)}
+		c.all[number] = counts
+	}
+	return counts
+}
+
+// rows counts the rows of documents that were read well, by SQL.
+func (c *lastmodCounter) rows(ctx context.Context) error {
+	step := "CASE WHEN d.lastmod IS NULL THEN -1"
+	var args []any
+	for i, bound := range c.bounds {
+		step += fmt.Sprintf(" WHEN d.lastmod >= ? THEN %d", i)
+		args = append(args, c.reader.store.bulkTime(bound))
+	}
+	step += fmt.Sprintf(" ELSE %d END", len(c.bounds))
+	where, filters := c.reader.where()
+	text := strings.Join([]string{"SELECT d.document, ", step, " AS step, COUNT(*) FROM declarations d WHERE d.site_id = ", fmt.Sprint(c.reader.site.ID), where,
+		" GROUP BY d.document, step"}, "")
+	rows, err := c.reader.store.query(ctx, text, append(args, filters...)...)
+	return each(rows, err, func(rows *sql.Rows) error {
+		var number int32
+		var step int
+		var n int64
+		if err := rows.Scan(&number, &step, &n); err != nil {
+			return err
+		}
+		switch d := c.reader.views[number]; {
+		case d == nil || !d.good:
+		case step < 0:
+			c.of(number).None += n
+		default:
+			c.of(number).At[step] += n
+		}
+		return nil
+	})
+}
+
+// page counts one page, or takes it out again.
+func (c *lastmodCounter) page(p *models.Page, by int64) {
+	if c.byURL == nil {
+		c.byURL = make(map[string]int32, len(c.reader.views))
+		for number, d := range c.reader.views {
+			c.byURL[d.URL] = number
+		}
+	}
+	counts := c.of(c.byURL[p.Document])
+	if p.Lastmod == nil {
+		counts.None += by
+		return
+	}
+	step := slices.IndexFunc(c.bounds, func(bound time.Time) bool { return !p.Lastmod.Instant.Before(bound) })
+	if step < 0 {
+		step = len(c.bounds)
+	}
+	counts.At[step] += by
+}
