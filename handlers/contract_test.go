@@ -43,6 +43,7 @@ var calls = []struct {
 	{name: "diff", method: "GET", path: "/sites/1/diff?from=3&to=2026-11-30T12:00:00Z&page_size=1"},
 	{name: "list-documents", method: "GET", path: "/sites/1/documents"},
 	{name: "document-history", method: "GET", path: "/sites/1/documents/2/history"},
+	{name: "list-finding-rules", method: "GET", path: "/finding-rules?about=documents"},
 	{name: "list-findings", method: "GET", path: "/sites/1/findings?page_size=1"},
 	{name: "sitemap-metadata", method: "GET", path: "/sites/1/sitemap-metadata"},
 	{name: "list-runs", method: "GET", path: "/sites/1/runs?page_size=2"},

@@ -32,6 +32,7 @@ func (s *Server) pageRoutes() error {
 	e := s.echo
 	e.GET("/", s.overviewPage, read)
 	e.GET("/go", s.goPage, read)
+	e.GET("/findings", s.rulesPage, read)
 	e.GET("/sites/new", s.newSiteForm, write)
 	e.POST("/sites/new", s.probePage, write)
 	e.POST("/sites", s.addSitePage, write)

@@ -41,7 +41,7 @@ func (s *Server) canonicalPage(c echo.Context) error {
 	}
 	page.More = len(groups) > auditGroupsShown
 	for _, g := range groups[:min(len(groups), auditGroupsShown)] {
-		page.Groups = append(page.Groups, web.AuditGroup{AuditGroup: g, Advice: s.advice(g.Code)})
+		page.Groups = append(page.Groups, web.AuditGroup{AuditGroup: g, Rule: s.advice(models.AboutPages, g.Code)})
 	}
 	if page.Incidents, err = s.deps.Audits.Incidents(ctx, in.Site.ID, s.deps.Now().AddDate(0, -1, 0)); err != nil {
 		return err

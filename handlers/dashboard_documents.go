@@ -171,7 +171,7 @@ func (s *Server) findingsPage(c echo.Context) error {
 	page.CSV = apiPrefix + sitePath(site.ID) + "/findings?" + query.Encode()
 	page.Severities = choices(c, "severity", severity, severities...)
 	if page.Code != "" {
-		page.Advice = s.advice(page.Code)
+		page.Rule = s.advice(models.AboutDocuments, page.Code)
 		return s.findingsOf(c, &page, severity)
 	}
 	if s.deps.Reports == nil {
@@ -192,7 +192,7 @@ func (s *Server) findingsPage(c echo.Context) error {
 	}
 	for _, g := range groups {
 		if severity == "" || g.Severity == severity {
-			page.Groups = append(page.Groups, web.Group{FindingGroup: g, Advice: s.advice(g.Code)})
+			page.Groups = append(page.Groups, web.Group{FindingGroup: g, Rule: s.advice(models.AboutDocuments, g.Code)})
 		}
 	}
 	return s.show(c, http.StatusOK, "findings", "Findings", page)
@@ -215,14 +215,6 @@ func grouped(findings []models.Finding) []models.FindingGroup {
 		return cmp.Or(cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)), cmp.Compare(b.Count, a.Count))
 	})
 	return groups
-}
-
-func (s *Server) advice(code string) web.Advice {
-	if s.deps.Advice == nil {
-		return web.Advice{}
-	}
-	meaning, cost, advice, source, _ := s.deps.Advice(code)
-	return web.Advice{Meaning: meaning, Cost: cost, Advice: advice, Source: source}
 }
 
 // findingsOf lists the findings of one code.

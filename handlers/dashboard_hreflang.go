@@ -58,7 +58,7 @@ func (s *Server) hreflangPage(c echo.Context) error {
 	}
 	for _, g := range groups {
 		if strings.HasPrefix(g.Code, "hreflang-") || strings.HasPrefix(g.Code, "alternate-") {
-			page.Faults = append(page.Faults, web.Group{FindingGroup: g, Advice: s.advice(g.Code)})
+			page.Faults = append(page.Faults, web.Group{FindingGroup: g, Rule: s.advice(models.AboutDocuments, g.Code)})
 		}
 	}
 	if s.deps.Languages == nil || site.CurrentRun == 0 {

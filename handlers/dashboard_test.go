@@ -77,7 +77,9 @@ func poisoned(f *fixture, bad string) {
 		groups: []models.FindingGroup{{Code: bad, Severity: bad, Text: bad, Count: 1}},
 		counts: func() ([]models.LastmodCounts, error) { return nil, nil },
 	}
-	f.deps.Advice = func(string) (string, string, string, string, bool) { return bad, bad, bad, bad, true }
+	hostile := models.FindingRule{Code: bad, Severity: bad, Meaning: bad, Cost: bad, Advice: bad, Source: bad, KnownAs: bad}
+	f.deps.RuleOf = func(string, string) (models.FindingRule, bool) { return hostile, true }
+	f.deps.Rules = func() []models.FindingRule { return []models.FindingRule{hostile} }
 	outbox := &office{bad: bad}
 	f.deps.Channels, f.deps.AlertRules, f.deps.Desk = outbox, outbox, outbox
 	f.deps.Canonical, f.deps.Audits = evidence{}, audits{bad, new([]models.Mute)}
@@ -93,7 +95,7 @@ func poisoned(f *fixture, bad string) {
 var dashboardPages = []string{
 	"/", "/sites/1", "/sites/1/urls", "/sites/1/page?url=https://example.com/a", "/sites/1/changes", "/sites/1/runs/7", "/sites/1/documents",
 	"/sites/1/findings", "/sites/1/findings?code=x", "/sites/1/held", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/runs",
-	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/stale", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
+	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/stale", "/findings", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
 	"/settings/channels", "/settings/channels/3", "/settings/channels/3?outcome=failed", "/settings/alerts", "/settings/alerts?edit=4", "/digest",
 	"/sites/1/urls?rows=dense&columns=state,lastmod,first_seen,last_seen,changefreq,priority,declares,freshness,confidence,document,reason,from_run", "/digest?days=30&site=1",
 }

@@ -53,9 +53,9 @@ type Deps struct {
 	Discover func(ctx context.Context, url string, all bool) (models.Site, Probe, error)
 	// Preview gives the first pages that a sitemap lists, or the first documents of an index; optional.
 	Preview func(ctx context.Context, url string, limit int) ([]string, error)
-	// Advice gives what the catalogues say of a finding's code: what it means, costs, asks for and where the rule is
-	// written; optional.
-	Advice func(code string) (meaning, cost, advice, source string, ok bool)
+	// Rules gives the catalogues of findings, RuleOf what they say of a code (about: models.AboutDocuments or AboutPages); optional.
+	Rules  func() []models.FindingRule
+	RuleOf func(about, code string) (models.FindingRule, bool)
 	// Evidence gives what is known of a page's canonical URL; optional.
 	Evidence func(ctx context.Context, siteID int64, key models.Key) ([]models.Canonical, error)
 	// CheckSchedule says why a cron specification with its time zone is refused, and when it fires next; optional.

@@ -48,6 +48,7 @@ func (s *Server) routes() error {
 	s.diffRoutes()
 	s.documentRoutes()
 	s.findingRoutes()
+	s.ruleRoutes()
 	s.metadataRoutes()
 	s.runRoutes()
 	s.progressRoutes()

@@ -248,7 +248,7 @@ func (r *run) parse(d *document, b *bench, result *fetch.Result, cut error, got 
 		},
 	})
 	if err != nil { // cannot happen: the visitors return no error
-		got.unavailable(d, "unavailable", err.Error())
+		got.unavailable(d, "fetch-protocol", err.Error())
 		return
 	}
 	got.parsed = true

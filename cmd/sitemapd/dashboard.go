@@ -11,8 +11,6 @@ import (
 	"github.com/sitemapd/sitemapd/internal/export"
 	"github.com/sitemapd/sitemapd/models"
 	syncer "github.com/sitemapd/sitemapd/sync"
-	"github.com/sitemapd/sitemapd/sync/canonical"
-	"github.com/sitemapd/sitemapd/sync/sitemap"
 )
 
 // dashboard adds to what the HTTP side needs the parts that it must not import: discovery, exports and the catalogue.
@@ -21,13 +19,7 @@ func (d *daemon) dashboard(deps handlers.Deps) handlers.Deps {
 	deps.Discover = d.discover
 	deps.Preview = d.preview
 	deps.Evidence = d.pages.Evidence
-	deps.Advice = func(code string) (meaning, cost, advice, source string, ok bool) {
-		if rule, ok := sitemap.RuleOf(code); ok {
-			return rule.Meaning, rule.Cost, rule.Advice, rule.Source, true
-		}
-		kind, ok := canonical.FindingKindOf(code)
-		return kind.Meaning, "", kind.Do, "docs/canonical-findings.md, " + kind.Report, ok
-	}
+	deps.Rules, deps.RuleOf = rules, ruleOf
 	return deps
 }
 

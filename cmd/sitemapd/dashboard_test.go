@@ -18,11 +18,11 @@ import (
 	"github.com/sitemapd/sitemapd/config"
 	"github.com/sitemapd/sitemapd/handlers"
 	"github.com/sitemapd/sitemapd/internal/sitetest"
+	"github.com/sitemapd/sitemapd/models"
 	"github.com/sitemapd/sitemapd/models/store"
 	"github.com/sitemapd/sitemapd/models/store/storetest"
 	syncer "github.com/sitemapd/sitemapd/sync"
 	"github.com/sitemapd/sitemapd/sync/canonical"
-	"github.com/sitemapd/sitemapd/sync/sitemap"
 )
 
 // verified is a small site that was read and whose pages were looked at.
@@ -105,11 +105,21 @@ func TestDashboard_AdvisesOnEveryFindingOnPages(t *testing.T) {
 	t.Parallel()
 	deps := (&daemon{app: &app{}, pages: nil}).dashboard(handlers.Deps{})
 	for _, k := range canonical.FindingKinds() {
-		meaning, _, advice, source, ok := deps.Advice(k.Code)
-		_, shared := sitemap.RuleOf(k.Code)
-		if !ok || meaning == "" || advice == "" || source == "" || !shared && !strings.HasSuffix(source, k.Report) {
-			t.Errorf("%s: %q %q %q %v", k.Code, meaning, advice, source, ok)
+		r, ok := deps.RuleOf(models.AboutPages, k.Code)
+		if !ok || r.Meaning != k.Meaning || r.Advice == "" || r.About != models.AboutPages || !strings.HasSuffix(r.Source, k.Report) {
+			t.Errorf("%s: %+v, %v", k.Code, r, ok)
 		}
+	}
+	for _, code := range []string{"fetch-timeout", "http-503", "http-418", "edge-stale", "charset-conflict", "xml-truncated"} {
+		if r, ok := deps.RuleOf(models.AboutDocuments, code); !ok || r.About != models.AboutDocuments || r.Advice == "" || r.Cost == "" {
+			t.Errorf("%s: %+v, %v", code, r, ok)
+		}
+	}
+	if r, ok := deps.RuleOf(models.AboutDocuments, "no-such-code"); ok {
+		t.Errorf("a rule of nothing: %+v", r)
+	}
+	if n := len(deps.Rules()); n < 200 {
+		t.Errorf("%d rules", n)
 	}
 }
 

@@ -86,6 +86,11 @@ func (c *Client) ListFindings(ctx context.Context, name string, filter url.Value
 	return all[models.Finding](ctx, c, site(name)+"/findings", filter)
 }
 
+// ListFindingRules gives what every finding's code means, costs and asks for.
+func (c *Client) ListFindingRules(ctx context.Context) iter.Seq2[models.FindingRule, error] {
+	return all[models.FindingRule](ctx, c, "/finding-rules", nil)
+}
+
 // ListHeld gives the removals that wait for a decision.
 func (c *Client) ListHeld(ctx context.Context, name string) iter.Seq2[models.Removal, error] {
 	return all[models.Removal](ctx, c, site(name)+"/held", nil)

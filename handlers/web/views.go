@@ -200,7 +200,7 @@ type CanonicalScreen struct {
 // AuditGroup is one group of findings on pages with what its code means.
 type AuditGroup struct {
 	models.AuditGroup
-	Advice
+	Rule models.FindingRule
 }
 
 // State is one state of a page, with what differs from the state before it.
@@ -280,19 +280,19 @@ type Findings struct {
 	Severities []Choice
 	Groups     []Group
 	Code       string
-	Advice     Advice
+	Rule       models.FindingRule
 	Findings   []models.Finding
 	Next       string
 	CSV        string
 }
 
-// Advice is what the catalogue says of a code.
-type Advice struct{ Meaning, Cost, Advice, Source string }
+// Rules are both catalogues of findings.
+type Rules struct{ Documents, Pages []models.FindingRule }
 
 // Group is all findings of one code.
 type Group struct {
 	models.FindingGroup
-	Advice
+	Rule models.FindingRule
 }
 
 // Held is the list of removals that wait for a decision.

@@ -259,7 +259,7 @@ func (b *screens) addresses() []address {
 	changed := url.Values{"url": {f.url(3, 7)}}.Encode()
 	filters := []string{"", "state=all", "state=stale", "state=held", "state=pending", "state=removed", "contains=/blog/", "contains=title-of-usual-length-" + fmt.Sprint(f.documents()) + "-19",
 		"contains=nowhere-to-be-found", "prefix=https://large.example/docs/", "prefix=https://large.example/none/", "lastmod_from=-30d", "lastmod_to=-365d", "extension=image", "extension=video", "extension=news", "language=de", "language=fr",
-		"first_from=-7d", "document=" + fmt.Sprint(middle), "as_of=1000", "as_of=2026-11-01", "state=all&as_of=1200&contains=/news/", "segment=not+changed+for+a+year", page}
+		"first_from=-7d", "title=nothing+has+this", "object_type=post&lastmod_to=-12m", "object_type=page", "lastmod=none", "document=" + fmt.Sprint(middle), "as_of=1000", "as_of=2026-11-01", "state=all&as_of=1200&contains=/news/", "segment=not+changed+for+a+year", page}
 	sorted := []string{"sort=url", "sort=-lastmod", "sort=first_seen&contains=/blog/", "sort=-changed&state=all", "sort=-lastmod&state=held", "sort=url&state=removed"}
 	const s, api = "/sites/{site}", "/api/v1/sites/{site}"
 	add(true, "/", "", "q=client")
@@ -282,6 +282,7 @@ func (b *screens) addresses() []address {
 	add(true, s+"/documents/"+fmt.Sprint(middle), "")
 	add(true, s+"/findings", "", "severity=error", "code=lastmod-in-future", "code=duplicate-loc&severity=info")
 	add(true, s+"/held", "")
+	add(true, "/findings", "")
 	add(true, s+"/reports", "", "days=7", "days=365")
 	add(true, s+"/stale", "", "by=document")
 	add(true, s+"/deliveries", "", "result=rejected")

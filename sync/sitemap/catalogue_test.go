@@ -29,6 +29,7 @@ var aspects = []struct {
 	{sitemap.AspectCapacity, "Capacity and limits"},
 	{sitemap.AspectSite, "Across documents"},
 	{sitemap.AspectWalk, "The walk"},
+	{sitemap.AspectAnswer, "No answer"},
 }
 
 // TestCatalogue_IsDocumented holds docs/findings.md against the catalogue; -update writes it.

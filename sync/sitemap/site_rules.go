@@ -53,15 +53,15 @@ var siteRules = []Rule{
 	{"site-migrated", Info, AspectWalk, "the pages are listed under another address with the same paths", "nothing", "nothing; the pages count as moved", srcProtocol},
 }
 
-// SiteCatalogue returns the rules that a site breaks rather than a document.
-func SiteCatalogue() []Rule { return append([]Rule(nil), siteRules...) }
+// SiteCatalogue returns the rules that a site breaks rather than a document, failed answers among them.
+func SiteCatalogue() []Rule { return append(append([]Rule(nil), siteRules...), answerRules...) }
 
-// SiteRuleOf returns the rule of a finding across documents or of a walk.
+// SiteRuleOf returns the rule of a finding across documents, of a walk or of a failed answer; for http-502 that of http-5xx.
 func SiteRuleOf(findingCode string) (Rule, bool) {
 	for _, rule := range siteRules {
 		if rule.Code == findingCode {
 			return rule, true
 		}
 	}
-	return Rule{}, false
+	return answerRuleOf(findingCode)
 }
