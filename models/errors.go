@@ -17,6 +17,18 @@ var (
 	ErrBusy = errors.New("busy")
 )
 
+// NotFoundError is an ErrNotFound that says what was looked for.
+type NotFoundError struct {
+	What string // site, run, page, document ...
+	Name string // its name or number
+}
+
+// Error names what is not there.
+func (e *NotFoundError) Error() string { return e.What + " " + e.Name + ": " + ErrNotFound.Error() }
+
+// Is makes it an ErrNotFound.
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+
 // PrunedError means that a moment, or a place in the change feed, lies before what is kept of a site's history: somebody
 // pruned it. What is kept begins at KeptFrom and is whole.
 type PrunedError struct {

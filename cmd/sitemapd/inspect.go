@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,7 +29,12 @@ func (a *app) withSite(fn func(ctx context.Context, s *store.Store, site models.
 		if err != nil {
 			return err
 		}
-		return fn(cmd.Context(), s, site, args[1:])
+		err = fn(cmd.Context(), s, site, args[1:])
+		var missing *models.NotFoundError
+		if errors.As(err, &missing) && missing.What == "run" {
+			err = fmt.Errorf("%w; `sitemapd runs %s` lists them", err, site.Name)
+		}
+		return err
 	}
 }
 

@@ -38,6 +38,10 @@ func TestWrongUse_SaysWhatToDo(t *testing.T) {
 		{[]string{"changes", origin.URL(), "--run", "abc"}, `invalid argument "abc" for "--run" flag: want a number; see`},
 		{[]string{"changes", origin.URL(), "--run", "99999999999999999999"}, "too large or too small; see"},
 		{[]string{"held", origin.URL(), "approve", origin.PostURL(1)}, origin.PostURL(1) + ": no removal of it waits; `sitemapd held "},
+		{[]string{"urls", origin.URL(), "--as-of", "99"}, "run 99: not found; `sitemapd runs "},
+		{[]string{"findings", origin.URL(), "--run", "99"}, "run 99: not found; `sitemapd runs "},
+		{[]string{"findings", origin.URL(), "--code", "nosuch"}, `--code "nosuch" is no finding's code`},
+		{[]string{"urls", origin.URL(), "--lastmod-from", "-3w"}, `--lastmod-from "-3w": not a time`},
 		{[]string{"token", "revoke", "99"}, "token 99: not found; `sitemapd token list`"},
 	} {
 		if code, errOut := run(c.args...); code != exitUsage || !strings.Contains(errOut, c.want) || strings.Contains(errOut, "strconv") {

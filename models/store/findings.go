@@ -103,6 +103,9 @@ func (s *Store) Findings(ctx context.Context, siteID int64, filter models.Findin
 		return nil, err
 	}
 	run := filter.Run
+	if run > site.LastRun || run < 0 {
+		return nil, notFound("run", run)
+	}
 	if run == 0 || run > site.CurrentRun {
 		run = site.CurrentRun
 	}

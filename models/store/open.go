@@ -162,5 +162,5 @@ func (s *statements) close() error {
 
 // notFound tells which thing is missing.
 func notFound(what string, id any) error {
-	return fmt.Errorf("%s %v: %w", what, id, models.ErrNotFound)
+	return &models.NotFoundError{What: what, Name: fmt.Sprint(id)}
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -138,6 +139,9 @@ func findings(t *testing.T, open func() *store.Store) {
 	same(t, "while the second run is under way", []models.Finding{whole, one, two, two}, get(models.FindingFilter{}))
 	f.Finish(run)
 	same(t, "run 1", []models.Finding{whole, one, two, two}, get(models.FindingFilter{Run: 1}))
+	if _, err := f.Store.Findings(t.Context(), f.Site.ID, models.FindingFilter{Run: 99}); !errors.Is(err, models.ErrNotFound) {
+		t.Errorf("findings of a run that never was: %v", err)
+	}
 	if got := get(models.FindingFilter{}); len(got) != 452 || got[0] != one || got[2].Code != "many" {
 		t.Errorf("run 2: %d findings", len(got))
 	}
