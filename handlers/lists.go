@@ -59,7 +59,7 @@ func streamed[T any](s *Server, format string, columns []column[T], read rows[T]
 			w.WriteHeader(http.StatusOK)
 		}
 		var write func(*T) error
-		finish := func() error { return nil }
+		var finish func() error
 		n := 0
 		if format == formatCSV {
 			out := csv.NewWriter(w)

@@ -26,9 +26,8 @@ const (
 
 // stream is one open event stream.
 type stream struct {
-	w    *echo.Response
-	ctx  context.Context // ends with the client, the daemon's stop, or old age
-	last time.Time
+	w   *echo.Response
+	ctx context.Context // ends with the client, the daemon's stop, or old age
 }
 
 // maxStreams bounds the streams of one token, user or address; a browser opens six at most.

@@ -76,7 +76,6 @@ func (v *visit) planTargets(ctx context.Context, j *judging) error {
 type event struct {
 	url       string
 	listed    *bool
-	lastmod   time.Time
 	published time.Time
 	changed   time.Time // listed anew, or its lastmod moved
 	removed   time.Time

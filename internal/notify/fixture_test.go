@@ -126,10 +126,9 @@ type request struct {
 
 // receiver is a webhook's other end.
 type receiver struct {
-	t    *testing.T
-	URL  string
-	got  chan request
-	seen int
+	t   *testing.T
+	URL string
+	got chan request
 }
 
 // newReceiver answers each request by answer; requests are numbered from 1.

@@ -205,7 +205,7 @@ func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10
 func keyValues(all []attribute.KeyValue) []keyValue {
 	out := make([]keyValue, 0, len(all))
 	for _, a := range all {
-		value := map[string]any{"stringValue": a.Value.Emit()}
+		value := map[string]any{"stringValue": a.Value.String()}
 		switch a.Value.Type() {
 		case attribute.STRING:
 			value = map[string]any{"stringValue": strings.ToValidUTF8(a.Value.AsString(), "\uFFFD")}

@@ -35,7 +35,6 @@ type fetch struct {
 	response canonical.Response
 	opts     map[string][]string // the @ lines
 	at       time.Time
-	head     bool
 }
 
 func parseFixture(t *testing.T, path string) fixture {

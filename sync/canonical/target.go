@@ -96,12 +96,11 @@ func Validate(l Look) Target {
 		t.State = TargetUnknown
 	case ReadingRedirect:
 		t.State, v.Retrievable = TargetRedirects, &yes
-		for _, it := range ev.Of(KindRedirectPermanent, KindRedirectTemporary) {
-			v.RedirectState, v.RedirectTarget = "permanent", it.URL
-			if it.Kind == KindRedirectTemporary {
+		if hops := ev.Of(KindRedirectPermanent, KindRedirectTemporary); len(hops) > 0 {
+			v.RedirectState, v.RedirectTarget = "permanent", hops[0].URL
+			if hops[0].Kind == KindRedirectTemporary {
 				v.RedirectState = "temporary"
 			}
-			break
 		}
 	case ReadingRobots:
 		t.State = TargetBlocked

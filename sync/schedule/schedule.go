@@ -24,14 +24,6 @@ type Schedule struct {
 	offset time.Duration // the jitter, >= 0
 }
 
-// String gives the specification as it was parsed.
-func (s Schedule) String() string {
-	if s.spec == "" {
-		return Off
-	}
-	return s.spec
-}
-
 // IsOff reports whether the schedule never fires because somebody said so.
 func (s Schedule) IsOff() bool { return s.wall == nil && s.every == 0 }
 

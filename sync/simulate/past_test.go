@@ -59,7 +59,6 @@ type snapshot struct {
 	complete bool             // the run was a full one, and the oracle read every document
 	twice    bool             // ... in both of its walks
 	walks    []walk
-	times    bool // its clock was not behind an earlier run's
 }
 
 func (p *past) begin() {

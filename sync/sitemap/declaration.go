@@ -80,16 +80,6 @@ var precisionText = [...]string{"", "year", "month", "day", "minute", "second", 
 // String names the precision as JSON shows it.
 func (p Precision) String() string { return precisionText[p] }
 
-// ParsePrecision is the inverse of String; an unknown word gives UnknownPrecision.
-func ParsePrecision(s string) Precision {
-	for i, text := range precisionText {
-		if text == s {
-			return Precision(i)
-		}
-	}
-	return UnknownPrecision
-}
-
 // class is what of a precision counts as meaning: minutes, seconds and fractions are all "a time".
 func (p Precision) class() byte {
 	if p > Minute {
@@ -127,16 +117,6 @@ var changefreqText = [...]string{"", "always", "hourly", "daily", "weekly", "mon
 // String gives the protocol's word, or "" when none was declared.
 func (c Changefreq) String() string { return changefreqText[c] }
 
-// ParseChangefreq is the inverse of String; an unknown word gives ChangefreqNone.
-func ParseChangefreq(s string) Changefreq {
-	for i, text := range changefreqText {
-		if text == s {
-			return Changefreq(i)
-		}
-	}
-	return ChangefreqNone
-}
-
 // Priority is the declared relative hint, 0 to 1.
 type Priority struct {
 	Micros int32 // millionths, so that equal hints are equal values; digits beyond the sixth are dropped
@@ -145,9 +125,6 @@ type Priority struct {
 
 // Float gives the hint as a number between 0 and 1.
 func (p Priority) Float() float64 { return float64(p.Micros) / 1e6 }
-
-// PriorityOf makes a set Priority of a stored number.
-func PriorityOf(f float64) Priority { return Priority{Micros: int32(f*1e6 + 0.5), Set: true} }
 
 // appendTo writes the shortest decimal form.
 func (p Priority) appendTo(dst []byte) []byte {

@@ -32,7 +32,7 @@ func urlLine(line []byte) bool {
 	if !bytes.HasPrefix(lower, []byte("http://")) && !bytes.HasPrefix(lower, []byte("https://")) {
 		return false
 	}
-	return bytes.IndexAny(line, " \t<>\"") < 0
+	return !bytes.ContainsAny(line, " \t<>\"")
 }
 
 // list reads a list of URLs, one a line.

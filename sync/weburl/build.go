@@ -152,7 +152,7 @@ func appendPath(dst []byte, base *URL, s *parts, notes *Note) []byte {
 
 // removeDots resolves "." and ".." segments of the path that begins at start, in place.
 func removeDots(b []byte, start int, notes *Note) []byte {
-	if bytes.Index(b[start:], []byte("/.")) < 0 {
+	if !bytes.Contains(b[start:], []byte("/.")) {
 		return b
 	}
 	w := start // everything before w is final; b[start] is a slash

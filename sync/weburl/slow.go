@@ -100,7 +100,7 @@ func split(base *URL, raw []byte) (parts, Problem) {
 		}
 		return s, s.authority(rest[slashes:])
 	}
-	if bytes.IndexAny(raw, " <{") >= 0 { // prose, markup, a template that was not filled in
+	if bytes.ContainsAny(raw, " <{") { // prose, markup, a template that was not filled in
 		return s, BadContent
 	}
 	if base == nil || len(base.Host) == 0 {

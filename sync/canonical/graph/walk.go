@@ -86,28 +86,3 @@ func step[K cmp.Ordered](path []K, known map[K]K) (State[K], []K, bool) {
 	}
 	return State[K]{}, append(path, next), false
 }
-
-// Path lists the URLs that one URL leads through, itself first; the last one
-// is the final URL, or the first that is met again.
-func Path[K cmp.Ordered](edges Edges[K], from K) ([]K, error) {
-	path := []K{from}
-	for len(path) <= MaxHops {
-		got, err := edges.Targets(path[len(path)-1:])
-		if err != nil {
-			return nil, fmt.Errorf("read edge at hop %d: %w", len(path)-1, err)
-		}
-		next, ok := got[path[len(path)-1]]
-		if !ok {
-			break
-		}
-		again := false
-		for _, k := range path {
-			again = again || k == next
-		}
-		path = append(path, next)
-		if again {
-			break
-		}
-	}
-	return path, nil
-}
