@@ -36,6 +36,7 @@ type reportCache struct {
 	verified  counting[models.Verification]
 	faults    counting[[]models.AuditGroup]
 	languages counting[[]models.LanguageCount]
+	declares  counting[models.ExtensionCounts]
 	entries   keptEntries
 	ages      counting[lastmods]
 	types     kept[[]string] // of content, as documents list them
@@ -98,6 +99,7 @@ func (s *Server) reportsPage(c echo.Context) error {
 		return err
 	}
 	s.reportAges(ctx, &page)
+	s.reportExtensions(ctx, &page)
 	if err := s.reportLatency(ctx, &page); err != nil {
 		return err
 	}
@@ -125,8 +127,57 @@ func (s *Server) reportRuns(ctx context.Context, page *web.Reports, zone *time.L
 	if err != nil {
 		return err
 	}
-	drawRuns(page, points, now.In(zone).AddDate(0, 0, 1-page.Period), zone)
+	since := now.In(zone).AddDate(0, 0, 1-page.Period)
+	drawRuns(page, points, since, zone)
+	drawCalendar(page, points, since, now.In(zone))
 	return nil
+}
+
+// drawCalendar puts what runs (newest first) saw published into weeks from Monday to Sunday, by the days of the zone of now.
+func drawCalendar(page *web.Reports, points []models.RunPoint, since, now time.Time) {
+	counts := map[string]int64{}
+	highest := int64(0)
+	first := since.Format(time.DateOnly)
+	for _, r := range points {
+		if day := r.At.In(now.Location()).Format(time.DateOnly); day >= first && !r.Baseline {
+			counts[day] += r.Added + r.Changed
+			highest = max(highest, counts[day])
+		}
+	}
+	if highest == 0 {
+		return
+	}
+	page.Calendar = make([][]web.HeatCell, 7)
+	monday := since.AddDate(0, 0, -(int(since.Weekday())+6)%7)
+	for last := now.Format(time.DateOnly); monday.Format(time.DateOnly) <= last; monday = monday.AddDate(0, 0, 7) {
+		page.Weeks = append(page.Weeks, monday.Format(time.DateOnly))
+		for weekday := range page.Calendar {
+			cell := web.HeatCell{Day: monday.AddDate(0, 0, weekday).Format(time.DateOnly)}
+			if cell.Count = counts[cell.Day]; cell.Count > 0 {
+				cell.Level = int(min(5, 1+4*cell.Count/highest))
+			}
+			page.Calendar[weekday] = append(page.Calendar[weekday], cell)
+		}
+	}
+}
+
+// reportExtensions shows how many pages declare images, videos, news and language versions.
+func (s *Server) reportExtensions(ctx context.Context, page *web.Reports) {
+	if s.deps.Reports == nil || page.Site.CurrentRun == 0 {
+		return
+	}
+	counts, _, _ := s.reports.declares.of(ctx, s, page.Site.ID, countsKept, func(ctx context.Context) (models.ExtensionCounts, error) {
+		return s.deps.Reports.ExtensionCounts(ctx, page.Site.ID)
+	})
+	if counts == nil {
+		return
+	}
+	for _, x := range []struct {
+		name string
+		n    int64
+	}{{"image", counts.Images}, {"video", counts.Videos}, {"news", counts.News}, {"alternates", counts.Alternates}} {
+		page.Has = append(page.Has, web.Age{Name: x.name, Count: x.n, Whole: page.Site.Live, Address: inventory(page.Site, "extension", x.name)})
+	}
 }
 
 // drawRuns puts runs (newest first) since a day into the report.

@@ -256,6 +256,10 @@ func (r reportsOf) FindingGroups(context.Context, int64, int64) ([]models.Findin
 	return r.groups, nil
 }
 
+func (r reportsOf) ExtensionCounts(context.Context, int64) (models.ExtensionCounts, error) {
+	return models.ExtensionCounts{Images: 41, Videos: 42, News: 43, Alternates: 44}, nil
+}
+
 func (r reportsOf) LastmodCounts(context.Context, int64, []time.Time) ([]models.LastmodCounts, error) {
 	return r.counts()
 }
@@ -282,6 +286,8 @@ func TestReports_DrawDaysHoursAndAges(t *testing.T) {
 	for _, want := range []string{
 		"<title>2026-11-26: 1,203</title>", "<title>2026-11-28: 1,203</title>", "<title>2026-11-30: 1,210</title>", // a day without a run stays where it was
 		"<title>2026-11-26: +7</title>", "<title>2026-11-26: -4</title>", `<td class="h5">9</td>`, `<td class="h4">7</td>`,
+		`<td class="h5" title="2026-11-30">9</td>`, `<td class="h4" title="2026-11-26">7</td>`, `<th scope="col" title="2026-11-23">11-23</th>`,
+		`<a href="/sites/1/urls?extension=video">video</a></td><td class="n">42<`,
 		`href="/sites/1/urls?lastmod_from=2026-10-31&amp;lastmod_to=2026-11-23">last 30 days</a></td><td class="n">13<`,
 		`href="/sites/1/urls?lastmod_from=2026-08-30&amp;lastmod_to=2026-10-31">last 3 months</a></td><td class="n">1,014<`,
 		`href="/sites/1/urls?lastmod_to=2024-11-30">older</a></td><td class="n">18<`, `href="/sites/1/urls?lastmod=none">declares none</a></td><td class="n">12<`,

@@ -95,6 +95,8 @@ type reportStore interface {
 	RunPoints(ctx context.Context, siteID int64, limit int) ([]models.RunPoint, error)
 	// FindingGroups counts the findings at one run by code, errors first.
 	FindingGroups(ctx context.Context, siteID, run int64) ([]models.FindingGroup, error)
+	// ExtensionCounts counts the live pages that declare each extension. It may take seconds.
+	ExtensionCounts(ctx context.Context, siteID int64) (models.ExtensionCounts, error)
 	// LastmodCounts counts the live pages of each document between bounds that go back in time. It may take seconds.
 	LastmodCounts(ctx context.Context, siteID int64, bounds []time.Time) ([]models.LastmodCounts, error)
 }

@@ -25,6 +25,9 @@ type FindingGroup struct {
 	Text      string // of one of them
 }
 
+// ExtensionCounts are how many live pages declare each extension.
+type ExtensionCounts struct{ Images, Videos, News, Alternates int64 }
+
 // LanguageCount is how many pages declare an alternate for a language; "" stands for all pages with alternates.
 type LanguageCount struct {
 	Language string

@@ -341,6 +341,9 @@ type Reports struct {
 	Days      []UpDown
 	Heat      [7][24]HeatCell
 	HeatTotal int64
+	Weeks     []string     // the Monday of each week of the calendar
+	Calendar  [][]HeatCell // by day of the week, Monday first, then by week
+	Has       []Age        // pages with each extension
 	Ages      []Age
 	Counting  bool // ages are being counted
 	Counted   *time.Time
@@ -369,8 +372,9 @@ type StaleRow struct {
 	Cells   []Age
 }
 
-// HeatCell is one hour of one day of the week.
+// HeatCell is one hour of one day of the week, or one day of a calendar.
 type HeatCell struct {
+	Day   string // of a calendar
 	Count int64
 	Level int // 0 to 5
 }

@@ -159,6 +159,27 @@ func (r *pageReader) count(ctx context.Context) (int64, error) {
 	return total, r.corrected(ctx, func(_ *models.Page, by int64) { total += by })
 }
 
+// tally counts the live pages of a reader without a limit, all of them: rows by a statement, whose first column is the
+// document and in which those of documents that were not read well do not count (see reads), and by page what undecided
+// removals take away or add; page by page where those are too many.
+func (r *pageReader) tally(ctx context.Context, text string, args []any, row func(*sql.Rows) error, page func(p *models.Page, by int64)) error {
+	if !r.countable() {
+		r.fn = func(p *models.Page) error { page(p, 1); return nil }
+		return r.read(ctx)
+	}
+	rows, err := r.store.query(ctx, text, args...)
+	if err = each(rows, err, row); err != nil || len(r.cases.all) == 0 {
+		return err
+	}
+	return r.corrected(ctx, page)
+}
+
+// reads reports whether the pages of a document are live, as far as it depends on the document.
+func (r *pageReader) reads(document int32) bool {
+	d := r.views[document]
+	return d != nil && d.good
+}
+
 // corrected tells by how much, 1 or -1, pages change a count of rows whose state an undecided removal changes.
 func (r *pageReader) corrected(ctx context.Context, fn func(p *models.Page, by int64)) error {
 	state := r.state

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sitemapd/sitemapd/models"
@@ -21,14 +20,8 @@ func (s *Store) LastmodCounts(ctx context.Context, siteID int64, bounds []time.T
 		return nil, fmt.Errorf("count lastmods: %w", err)
 	}
 	c := lastmodCounter{reader: r, bounds: bounds, all: map[int32]*models.LastmodCounts{}}
-	if r.countable() {
-		if err = c.rows(ctx); err == nil && len(r.cases.all) > 0 {
-			err = r.corrected(ctx, c.page)
-		}
-	} else {
-		r.fn = func(p *models.Page) error { c.page(p, 1); return nil }
-		err = r.read(ctx)
-	}
+	text, args := c.statement()
+	err = r.tally(ctx, text, args, c.row, c.page)
 	if err != nil {
 		return nil, fmt.Errorf("count lastmods of site %d: %w", siteID, err)
 	}
@@ -57,8 +50,8 @@ func (c *lastmodCounter) of(number int32) *models.LastmodCounts {
 	return counts
 }
 
-// rows counts the rows of documents that were read well, by SQL.
-func (c *lastmodCounter) rows(ctx context.Context) error {
+// statement counts rows by document and step.
+func (c *lastmodCounter) statement() (string, []any) {
 	step := "CASE WHEN d.lastmod IS NULL THEN -1"
 	var args []any
 	for i, bound := range c.bounds {
@@ -67,25 +60,23 @@ func (c *lastmodCounter) rows(ctx context.Context) error {
 	}
 	step += fmt.Sprintf(" ELSE %d END", len(c.bounds))
 	where, filters := c.reader.where()
-	text := strings.Join([]string{"SELECT d.document, ", step, " AS step, COUNT(*) FROM declarations d WHERE d.site_id = ", fmt.Sprint(c.reader.site.ID), where,
-		" GROUP BY d.document, step"}, "")
-	rows, err := c.reader.store.query(ctx, text, append(args, filters...)...)
-	return each(rows, err, func(rows *sql.Rows) error {
-		var number int32
-		var step int
-		var n int64
-		if err := rows.Scan(&number, &step, &n); err != nil {
-			return err
-		}
-		switch d := c.reader.views[number]; {
-		case d == nil || !d.good:
-		case step < 0:
-			c.of(number).None += n
-		default:
-			c.of(number).At[step] += n
-		}
-		return nil
-	})
+	return fmt.Sprintf("SELECT d.document, %s AS step, COUNT(*) FROM declarations d WHERE d.site_id = %d%s GROUP BY d.document, step", step, c.reader.site.ID, where),
+		append(args, filters...)
+}
+
+func (c *lastmodCounter) row(rows *sql.Rows) error {
+	var number int32
+	var step int
+	var n int64
+	if err := rows.Scan(&number, &step, &n); err != nil || !c.reader.reads(number) {
+		return err
+	}
+	if step < 0 {
+		c.of(number).None += n
+	} else {
+		c.of(number).At[step] += n
+	}
+	return nil
 }
 
 // page counts one page, or takes it out again.

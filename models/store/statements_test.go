@@ -29,7 +29,8 @@ func (n *noted) note(text string) {
 // wholly are parts of statements that read all declarations of a site because that is what they are asked for.
 var wholly = []string{
 	"SELECT d.document, CASE WHEN d.lastmod IS NULL ",                                         // how old what a site declares is
-	"SELECT extensions FROM declarations WHERE site_id = ?",                                   // its languages
+	"SELECT d.document, d.extensions FROM declarations d",                                     // its languages
+	"SELECT d.document, SUM(CASE WHEN ",                                                       // its extensions
 	"SELECT * FROM `declarations` LIMIT",                                                      // a test of the schema
 	"SELECT d.document, COUNT(*) FROM declarations d",                                         // counts of an inventory
 	"SELECT COUNT(*) FROM declarations WHERE site_id = ? AND to_run",                          // what is listed after a person ruled in the midst of a run

@@ -56,7 +56,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Changes_AreResumedByCursor", cursors},
 		{"Changes_AreThoseOfASegment", narrowed},
 		{"Pages_AreReadInTurns", within},
-		{"Lastmods_AreCountedAsListed", lastmods},
+		{"Reports_CountWhatIsListed", lastmods},
 		{"Pages_AreSortedByColumns", sorted},
 		{"Pages_SortedOnesHaveCursors", sortedCursors},
 		{"Changes_AreReadInTurns", changesWithin},

@@ -8,7 +8,7 @@ import (
 	"github.com/sitemapd/sitemapd/models/store"
 )
 
-// lastmods: what is counted by lastmod is what the lists have, whatever removals are undecided and documents unread.
+// lastmods: what is counted by lastmod, extension and language is what the lists have, whatever removals are undecided and documents unread.
 func lastmods(t *testing.T, open func() *store.Store) {
 	f := sortFixture(t, open())
 	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
@@ -34,6 +34,18 @@ func lastmods(t *testing.T, open func() *store.Store) {
 		same(t, name, want, counted())
 		if len(want) < 4 {
 			t.Errorf("%s: %d documents with pages", name, len(want))
+		}
+		listed := func(filter models.PageFilter) int64 { return int64(len(f.Pages(filter))) }
+		extensions, err := f.Store.ExtensionCounts(t.Context(), f.Site.ID)
+		f.must(err)
+		same(t, name+": extensions", models.ExtensionCounts{Images: listed(models.PageFilter{Extension: "image"}), Videos: listed(models.PageFilter{Extension: "video"}),
+			News: listed(models.PageFilter{Extension: "news"}), Alternates: listed(models.PageFilter{Extension: "alternates"})}, extensions)
+		languages, err := f.Store.LanguageCounts(t.Context(), f.Site.ID)
+		f.must(err)
+		german := listed(models.PageFilter{Language: "de-at"})
+		same(t, name+": languages", []models.LanguageCount{{Language: "", Pages: german}, {Language: "de-at", Pages: german}}, languages)
+		if all := listed(models.PageFilter{Extension: "alternates", State: models.StateAll}); german == 0 || german == all || extensions.Images == extensions.News {
+			t.Errorf("%s: nothing to tell apart: %d of %d, %+v", name, german, all, extensions)
 		}
 	}
 	check("at first")
