@@ -37,6 +37,7 @@ type reportCache struct {
 	faults    counting[[]models.AuditGroup]
 	languages counting[[]models.LanguageCount]
 	declares  counting[models.ExtensionCounts]
+	sections  counting[models.SectionCounts]
 	entries   keptEntries
 	ages      counting[lastmods]
 	types     kept[[]string] // of content, as documents list them
@@ -166,10 +167,11 @@ func (s *Server) reportExtensions(ctx context.Context, page *web.Reports) {
 	if s.deps.Reports == nil || page.Site.CurrentRun == 0 {
 		return
 	}
-	counts, _, _ := s.reports.declares.of(ctx, s, page.Site.ID, countsKept, func(ctx context.Context) (models.ExtensionCounts, error) {
+	counts, _, counting := s.reports.declares.of(ctx, s, page.Site.ID, countsKept, func(ctx context.Context) (models.ExtensionCounts, error) {
 		return s.deps.Reports.ExtensionCounts(ctx, page.Site.ID)
 	})
 	if counts == nil {
+		page.Counting = page.Counting || counting
 		return
 	}
 	for _, x := range []struct {

@@ -63,15 +63,20 @@ func (s *Server) lastmods(ctx context.Context, site models.Site) (counts *lastmo
 		return nil, at, false
 	}
 	return s.reports.ages.of(ctx, s, site.ID, countsKept, func(ctx context.Context) (lastmods, error) {
-		var l lastmods
-		for _, age := range ages {
-			bound, _ := models.ParseMoment(age.since, s.deps.Now())
-			l.bounds = append(l.bounds, bound)
-		}
+		l := lastmods{bounds: s.ageBounds()}
 		var err error
 		l.documents, err = s.deps.Reports.LastmodCounts(ctx, site.ID, l.bounds)
 		return l, err
 	})
+}
+
+func (s *Server) ageBounds() []time.Time {
+	var bounds []time.Time
+	for _, age := range ages {
+		bound, _ := models.ParseMoment(age.since, s.deps.Now())
+		bounds = append(bounds, bound)
+	}
+	return bounds
 }
 
 // add sums two counts up.
@@ -152,23 +157,35 @@ func staleCells(site models.Site, c *models.LastmodCounts, parameters ...string)
 		web.Age{Name: "all", Count: whole(c), Whole: whole(c), Address: link()})
 }
 
-const byDocument = "document"
+const (
+	byDocument = "document"
+	byPath     = "path"
+)
 
-// stalePage shows the pages that nobody touched for long, by what they are or by the document that declares them.
+// stalePage shows the pages that nobody touched for long, by what they are, by the document that declares them or by the
+// directories of their addresses.
 func (s *Server) stalePage(c echo.Context) error {
 	in, err := s.siteHere(c, "reports")
 	if err != nil {
 		return err
 	}
 	page := web.Stale{InSite: in, By: "type"}
-	if c.QueryParam("by") == byDocument {
-		page.By = byDocument
+	by := c.QueryParam("by")
+	if by == byDocument || by == byPath {
+		page.By = by
+	} else {
+		by = ""
 	}
-	page.Bys = choices(c, "by", map[bool]string{true: byDocument}[page.By == byDocument], byDocument)
-	page.Bys[0].Name = "by type"
-	page.Bys[1].Name = "by document"
+	page.Bys = choices(c, "by", by, byDocument, byPath)
+	for i, name := range []string{"by type", "by document", "by path"} {
+		page.Bys[i].Name = name
+	}
 	for _, step := range staleSteps {
 		page.Steps = append(page.Steps, step.name)
+	}
+	if by == byPath {
+		s.staleByPath(c, &page)
+		return s.show(c, http.StatusOK, "stale", "Stale content", page)
 	}
 	counts, at, counting := s.lastmods(c.Request().Context(), in.Site)
 	if page.Counting = counting; counts != nil {
@@ -178,10 +195,64 @@ func (s *Server) stalePage(c echo.Context) error {
 		} else {
 			page.Rows = staleByType(in.Site, counts.documents)
 		}
-		page.More = max(0, len(page.Rows)-staleRows)
-		page.Rows = page.Rows[:len(page.Rows)-page.More]
+		page.More = int64(max(0, len(page.Rows)-staleRows))
+		page.Rows = page.Rows[:min(len(page.Rows), staleRows)]
 	}
 	return s.show(c, http.StatusOK, "stale", "Stale content", page)
+}
+
+// staleByPath shows directories as a tree, each with all pages below it.
+func (s *Server) staleByPath(c echo.Context, page *web.Stale) {
+	site := page.Site
+	if s.deps.Reports == nil || site.CurrentRun == 0 {
+		return
+	}
+	counts, at, counting := s.reports.sections.of(c.Request().Context(), s, site.ID, countsKept, func(ctx context.Context) (models.SectionCounts, error) {
+		return s.deps.Reports.SectionCounts(ctx, site.ID, s.ageBounds(), s.deps.KeyFor)
+	})
+	if page.Counting = counting; counts == nil {
+		return
+	}
+	page.Counted = &at
+	for i := range counts.Sections {
+		g := &counts.Sections[i]
+		row := web.StaleRow{Name: g.Path, Depth: g.Depth, Wide: g.Wide, Cells: staleCells(site, &g.LastmodCounts, "prefix", g.Path)}
+		row.Address = row.Cells[len(row.Cells)-1].Address
+		page.Rows = append(page.Rows, row)
+	}
+	page.More = int64(max(0, len(page.Rows)-staleRows))
+	page.Rows = largest(page.Rows, staleRows)
+}
+
+// largest keeps the rows with the most pages, in their order. What lies above a row has no fewer pages, so it stays.
+func largest(rows []web.StaleRow, n int) []web.StaleRow {
+	if len(rows) <= n {
+		return rows
+	}
+	pages := func(r *web.StaleRow) int64 { return r.Cells[len(r.Cells)-1].Count }
+	sizes := make([]int64, len(rows))
+	for i := range rows {
+		sizes[i] = pages(&rows[i])
+	}
+	slices.Sort(sizes)
+	least := sizes[len(sizes)-n]
+	same := 0 // of the least size, those that still have room
+	for _, size := range sizes[len(sizes)-n:] {
+		if size == least {
+			same++
+		}
+	}
+	kept := rows[:0]
+	for _, r := range rows {
+		size := pages(&r)
+		if size == least {
+			same--
+		}
+		if size > least || size == least && same >= 0 {
+			kept = append(kept, r)
+		}
+	}
+	return kept
 }
 
 func staleByDocument(site models.Site, documents []models.LastmodCounts) []web.StaleRow {

@@ -19,7 +19,7 @@ func TestStale_AddsUpByTypeAndDocument(t *testing.T) {
 			}, nil
 		}}
 	})
-	body := text(t, f.get("/sites/1/stale", "Accept", "text/html"))
+	body := settled(t, f, "/sites/1/stale")
 	for _, want := range []string{
 		`href="/sites/1/urls?lastmod_to=-3m">1,014</a>`, `href="/sites/1/urls?lastmod_to=-24m">1,004</a>`, `href="/sites/1/urls">1,023</a>`,
 		`href="/sites/1/urls?lastmod_to=-12m&amp;object_type=post">1,007</a>`, `href="/sites/1/urls?lastmod=none&amp;object_type=author">7</a>`,
@@ -29,12 +29,24 @@ func TestStale_AddsUpByTypeAndDocument(t *testing.T) {
 			t.Errorf("by type lacks %s", want)
 		}
 	}
-	body = text(t, f.get("/sites/1/stale?by=document", "Accept", "text/html"))
+	body = settled(t, f, "/sites/1/stale?by=document")
 	second, first := strings.Index(body, `href="/sites/1/documents/3"`), strings.Index(body, `href="/sites/1/documents/2"`)
 	if second < 0 || first < second {
 		t.Error("the document with the most old pages is not first")
 	}
 	if want := `href="/sites/1/urls?document=2&amp;lastmod_to=-6m">9</a>`; !strings.Contains(body, want) {
 		t.Errorf("by document lacks %s", want)
+	}
+	body = settled(t, f, "/sites/1/stale?by=path")
+	for _, want := range []string{
+		`href="/sites/1/urls?prefix=https%3A%2F%2Fexample.com%2F">`, `href="/sites/1/urls?lastmod_to=-24m&amp;prefix=https%3A%2F%2Fexample.com%2Fshop%2F">700</a>`,
+		`&lt;b&gt;blog/019/`, "53 further rows have fewer pages.",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("by path lacks %s", want)
+		}
+	}
+	if n := strings.Count(body, "<tr>"); n != 1+200 || strings.Contains(body, "blog/000/") {
+		t.Errorf("%d rows, or not the largest", n)
 	}
 }

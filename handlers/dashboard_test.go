@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -95,7 +96,7 @@ func poisoned(f *fixture, bad string) {
 var dashboardPages = []string{
 	"/", "/sites/1", "/sites/1/urls", "/sites/1/page?url=https://example.com/a", "/sites/1/changes", "/sites/1/runs/7", "/sites/1/documents",
 	"/sites/1/findings", "/sites/1/findings?code=x", "/sites/1/held", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/runs",
-	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/stale", "/findings", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
+	"/sites/1/documents/1", "/sites/1/reports", "/sites/1/stale", "/sites/1/stale?by=path", "/findings", "/sites/1/canonical", "/sites/1/settings", "/settings", "/sites/new", "/?q=a",
 	"/settings/channels", "/settings/channels/3", "/settings/channels/3?outcome=failed", "/settings/alerts", "/settings/alerts?edit=4", "/digest",
 	"/sites/1/urls?rows=dense&columns=state,lastmod,first_seen,last_seen,changefreq,priority,declares,freshness,confidence,document,reason,from_run", "/digest?days=30&site=1",
 }
@@ -260,8 +261,35 @@ func (r reportsOf) ExtensionCounts(context.Context, int64) (models.ExtensionCoun
 	return models.ExtensionCounts{Images: 41, Videos: 42, News: 43, Alternates: 44}, nil
 }
 
+func (r reportsOf) SectionCounts(_ context.Context, _ int64, bounds []time.Time, _ func(string) (models.Key, error)) (models.SectionCounts, error) {
+	section := func(path string, depth, pages int) models.Section {
+		at := make([]int64, len(bounds)+1)
+		at[len(bounds)] = int64(pages)
+		return models.Section{Path: "https://example.com" + path, Depth: depth, LastmodCounts: models.LastmodCounts{None: 1, At: at}}
+	}
+	all := []models.Section{section("/", 0, 9000), section("/<b>blog/", 1, 6000)}
+	for i := range 250 {
+		all = append(all, section(fmt.Sprintf("/<b>blog/%03d/", i), 2, i%20))
+	}
+	return models.SectionCounts{Sections: append(all, section("/shop/", 1, 700))}, nil
+}
+
 func (r reportsOf) LastmodCounts(context.Context, int64, []time.Time) ([]models.LastmodCounts, error) {
 	return r.counts()
+}
+
+// settled asks for a page until everything in it is counted.
+func settled(t *testing.T, f *fixture, path string) string {
+	t.Helper()
+	for {
+		body := text(t, f.get(path, "Accept", "text/html"))
+		if !strings.Contains(body, "The pages are being counted.") {
+			return body
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("the counts never come")
+		}
+	}
 }
 
 func TestReports_DrawDaysHoursAndAges(t *testing.T) {
@@ -282,7 +310,7 @@ func TestReports_DrawDaysHoursAndAges(t *testing.T) {
 			},
 		}
 	})
-	body := text(t, f.get("/sites/1/reports?days=30", "Accept", "text/html"))
+	body := settled(t, f, "/sites/1/reports?days=30")
 	for _, want := range []string{
 		"<title>2026-11-26: 1,203</title>", "<title>2026-11-28: 1,203</title>", "<title>2026-11-30: 1,210</title>", // a day without a run stays where it was
 		"<title>2026-11-26: +7</title>", "<title>2026-11-26: -4</title>", `<td class="h5">9</td>`, `<td class="h4">7</td>`,

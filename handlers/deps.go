@@ -97,6 +97,8 @@ type reportStore interface {
 	FindingGroups(ctx context.Context, siteID, run int64) ([]models.FindingGroup, error)
 	// ExtensionCounts counts the live pages that declare each extension. It may take seconds.
 	ExtensionCounts(ctx context.Context, siteID int64) (models.ExtensionCounts, error)
+	// SectionCounts counts the live pages of each directory of the first two levels, as LastmodCounts does those of documents.
+	SectionCounts(ctx context.Context, siteID int64, bounds []time.Time, keyOf func(url string) (models.Key, error)) (models.SectionCounts, error)
 	// LastmodCounts counts the live pages of each document between bounds that go back in time. It may take seconds.
 	LastmodCounts(ctx context.Context, siteID int64, bounds []time.Time) ([]models.LastmodCounts, error)
 }

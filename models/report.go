@@ -28,6 +28,20 @@ type FindingGroup struct {
 // ExtensionCounts are how many live pages declare each extension.
 type ExtensionCounts struct{ Images, Videos, News, Alternates int64 }
 
+// Section is the live pages below one directory of a site's addresses, the page at it included.
+type Section struct {
+	Path  string // with the origin, and a slash at its end
+	Depth int    // 0 for the origin
+	Wide  bool   // has too many sections below it to show them
+	LastmodCounts
+}
+
+// SectionCounts are the directories of a site.
+type SectionCounts struct {
+	Sections []Section // in the order of their paths
+	Cut      bool      // there are more than were counted
+}
+
 // LanguageCount is how many pages declare an alternate for a language; "" stands for all pages with alternates.
 type LanguageCount struct {
 	Language string

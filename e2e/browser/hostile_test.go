@@ -103,7 +103,7 @@ func TestHostileTexts_DoNothing(t *testing.T) {
 	}
 	query := func(name, text string) string { return url.Values{name: {text}}.Encode() }
 	paths := []string{"/", "/sites/1", "/sites/1/urls?state=all", "/sites/1/changes", "/sites/1/runs", "/sites/1/runs/1", "/sites/1/runs/2", "/sites/1/compare?from=1", "/sites/1/hreflang",
-		"/sites/1/documents", "/sites/1/documents/1", "/sites/1/findings", "/sites/1/held", "/sites/1/reports", "/sites/1/stale?by=document", "/sites/1/canonical", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/settings", "/settings"}
+		"/sites/1/documents", "/sites/1/documents/1", "/sites/1/findings", "/sites/1/held", "/sites/1/reports", "/sites/1/stale?by=document", "/sites/1/stale?by=path", "/sites/1/canonical", "/sites/1/deliveries", "/sites/1/expectations", "/sites/1/settings", "/settings"}
 	for _, p := range list.Items {
 		paths = append(paths, "/sites/1/page?"+query("url", p.URL))
 	}

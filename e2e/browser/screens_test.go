@@ -137,7 +137,7 @@ func screens(page string) [][2]string {
 		{"page", "/sites/1/page?" + url.Values{"url": {page}}.Encode()}, {"runs", "/sites/1/runs"}, {"run", "/sites/1/runs/3"}, {"changes", "/sites/1/changes"},
 		{"canonical", "/sites/1/canonical"}, {"compare", "/sites/1/compare?from=1"}, {"hreflang", "/sites/1/hreflang"},
 		{"documents", "/sites/1/documents"}, {"document", "/sites/1/documents/2"}, {"findings", "/sites/1/findings"}, {"finding", "/sites/1/findings?code=xml-truncated"}, {"held", "/sites/1/held"},
-		{"reports", "/sites/1/reports"}, {"stale", "/sites/1/stale"}, {"rules", "/findings"}, {"deliveries", "/sites/1/deliveries"}, {"expectations", "/sites/1/expectations"},
+		{"reports", "/sites/1/reports"}, {"stale", "/sites/1/stale?by=path"}, {"rules", "/findings"}, {"deliveries", "/sites/1/deliveries"}, {"expectations", "/sites/1/expectations"},
 		{"site-settings", "/sites/1/settings"}, {"settings", "/settings"}, {"channels", "/settings/channels"}, {"channel", "/settings/channels/1"}, {"alerts", "/settings/alerts"}, {"rule", "/settings/alerts?edit=1"}, {"digest", "/digest"}, {"not-found", "/sites/99"}, {"login", "/login"},
 	}
 }

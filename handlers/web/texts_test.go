@@ -26,7 +26,7 @@ var words = []string{
 	"listed", "manual", "cron", "hook", "ping", "confirm", "recheck", "image", "video", "news", "alternates", "current_unknown", "state", "as_of", "url",
 	"contains", "prefix", "document", "lastmod_from", "lastmod_to", "language", "extension", "first_from", "7 days", "30 days", "90 days", "365 days",
 	"last 7 days", "last 30 days", "last 3 months", "last 6 months", "last 12 months", "last 24 months", "older",
-	"3 months", "6 months", "12 months", "24 months", "by type", "by document", "object_type", "declares none", "unknown", "declared", "validated", "conflicting",
+	"3 months", "6 months", "12 months", "24 months", "by type", "by document", "by path", "object_type", "declares none", "unknown", "declared", "validated", "conflicting",
 	"segment", "new this week", "not changed for a year", "with images", "with videos", "in the news",
 	"since yesterday", "in 7 days", "in 30 days", "in a year", "by the last run",
 	"up to 5 seconds", "up to 15 seconds", "up to 30 seconds", "up to 1 minute", "up to 2 minutes", "up to 5 minutes", "up to 30 minutes", "up to 2 hours", "longer",

@@ -356,11 +356,11 @@ type Reports struct {
 // Stale is the pages that nobody touched for long, by what they are or by document.
 type Stale struct {
 	InSite
-	By       string   // type or document
-	Bys      []Choice // both
+	By       string   // type, document or path
+	Bys      []Choice // all of them
 	Steps    []string // how long, as a page is older than each of them
 	Rows     []StaleRow
-	More     int // rows that are not shown
+	More     int64 // rows that are not shown
 	Counting bool
 	Counted  *time.Time
 }
@@ -368,7 +368,9 @@ type Stale struct {
 // StaleRow is one kind of pages. Its cells are those of each step, those without a lastmod, and all.
 type StaleRow struct {
 	Name    string
-	Address string // of the document
+	Address string // of the document, or of the list of the directory's pages
+	Depth   int    // of a directory
+	Wide    bool   // has more directories below it than are shown
 	Cells   []Age
 }
 

@@ -19,7 +19,7 @@ func (s *Store) LastmodCounts(ctx context.Context, siteID int64, bounds []time.T
 	if err != nil {
 		return nil, fmt.Errorf("count lastmods: %w", err)
 	}
-	c := lastmodCounter{reader: r, bounds: bounds, all: map[int32]*models.LastmodCounts{}}
+	c := lastmodCounter{lastmodSteps: lastmodSteps{bounds}, reader: r, all: map[int32]*models.LastmodCounts{}}
 	text, args := c.statement()
 	err = r.tally(ctx, text, args, c.row, c.page)
 	if err != nil {
@@ -27,7 +27,9 @@ func (s *Store) LastmodCounts(ctx context.Context, siteID int64, bounds []time.T
 	}
 	out := make([]models.LastmodCounts, 0, len(c.all))
 	for _, counts := range c.all {
-		out = append(out, *counts)
+		if counts.None != 0 || slices.ContainsFunc(counts.At, func(n int64) bool { return n != 0 }) {
+			out = append(out, *counts)
+		}
 	}
 	slices.SortFunc(out, func(a, b models.LastmodCounts) int { return cmp.Compare(a.Document, b.Document) })
 	return out, nil
@@ -35,8 +37,8 @@ func (s *Store) LastmodCounts(ctx context.Context, siteID int64, bounds []time.T
 
 // lastmodCounter adds pages up by document and lastmod.
 type lastmodCounter struct {
+	lastmodSteps
 	reader *pageReader
-	bounds []time.Time
 	all    map[int32]*models.LastmodCounts
 	byURL  map[string]int32
 }
@@ -52,13 +54,7 @@ func (c *lastmodCounter) of(number int32) *models.LastmodCounts {
 
 // statement counts rows by document and step.
 func (c *lastmodCounter) statement() (string, []any) {
-	step := "CASE WHEN d.lastmod IS NULL THEN -1"
-	var args []any
-	for i, bound := range c.bounds {
-		step += fmt.Sprintf(" WHEN d.lastmod >= ? THEN %d", i)
-		args = append(args, c.reader.store.bulkTime(bound))
-	}
-	step += fmt.Sprintf(" ELSE %d END", len(c.bounds))
+	step, args := c.sql(c.reader.store)
 	where, filters := c.reader.where()
 	return fmt.Sprintf("SELECT d.document, %s AS step, COUNT(*) FROM declarations d WHERE d.site_id = %d%s GROUP BY d.document, step", step, c.reader.site.ID, where),
 		append(args, filters...)
@@ -88,13 +84,9 @@ func (c *lastmodCounter) page(p *models.Page, by int64) {
 		}
 	}
 	counts := c.of(c.byURL[p.Document])
-	if p.Lastmod == nil {
+	if step := c.stepOf(p); step < 0 {
 		counts.None += by
-		return
+	} else {
+		counts.At[step] += by
 	}
-	step := slices.IndexFunc(c.bounds, func(bound time.Time) bool { return !p.Lastmod.Instant.Before(bound) })
-	if step < 0 {
-		step = len(c.bounds)
-	}
-	counts.At[step] += by
 }

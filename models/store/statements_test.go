@@ -29,6 +29,7 @@ func (n *noted) note(text string) {
 // wholly are parts of statements that read all declarations of a site because that is what they are asked for.
 var wholly = []string{
 	"SELECT d.document, CASE WHEN d.lastmod IS NULL ",                                         // how old what a site declares is
+	"SELECT d.document, d.url, CASE WHEN d.lastmod IS NULL ",                                  // its directories
 	"SELECT d.document, d.extensions FROM declarations d",                                     // its languages
 	"SELECT d.document, SUM(CASE WHEN ",                                                       // its extensions
 	"SELECT * FROM `declarations` LIMIT",                                                      // a test of the schema

@@ -284,7 +284,7 @@ func (b *screens) addresses() []address {
 	add(true, s+"/held", "")
 	add(true, "/findings", "")
 	add(true, s+"/reports", "", "days=7", "days=365")
-	add(true, s+"/stale", "", "by=document")
+	add(true, s+"/stale", "", "by=document", "by=path")
 	add(true, s+"/deliveries", "", "result=rejected")
 	add(true, s+"/expectations", "", "outcome=expired", "outcome=met")
 	add(true, s+"/settings", "")

@@ -57,6 +57,7 @@ func Exercise(t *testing.T, open func(t testing.TB) func() *store.Store) {
 		{"Changes_AreThoseOfASegment", narrowed},
 		{"Pages_AreReadInTurns", within},
 		{"Reports_CountWhatIsListed", lastmods},
+		{"Reports_CountSections", sections},
 		{"Pages_AreSortedByColumns", sorted},
 		{"Pages_SortedOnesHaveCursors", sortedCursors},
 		{"Changes_AreReadInTurns", changesWithin},
