@@ -27,6 +27,9 @@ const (
 	inEpilog  // after the root
 )
 
+// entryDepth is how deep elements are nested in an entry: url, news:news, news:publication.
+const entryDepth = 3
+
 // frame is one open element.
 type frame struct {
 	ctx  context
@@ -142,7 +145,8 @@ var (
 // shortcut handles the tags that make up nearly all of a plain document, when they stand there to the letter. It does
 // nothing that the long way would not do as well.
 func (r *Reader) shortcut(b []byte) bool {
-	if len(r.stack) == 0 || r.longWay {
+	// Where an entry and what is in it may reach the limit of depth, the long way finds out.
+	if len(r.stack) == 0 || r.longWay || len(r.stack)+entryDepth > r.opt.MaxDepth {
 		return false
 	}
 	if r.plainFor != r.ns.version {
