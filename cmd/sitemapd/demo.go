@@ -58,7 +58,7 @@ func (a *app) demo(cmd *cobra.Command, posts int) error {
 	defer s.Close()
 	a.config.Sites = []config.Site{{URL: origin.URL(), Name: "demo", Schedule: "@every 10s"}}
 	publisher := &sitetest.Publisher{Site: origin, OnEvent: func(e sitetest.Event) {
-		a.log.Info("the demo site changed", "what", fmt.Sprint(e))
+		a.log.Info("the demo site changed", "what", e.Type, "url", e.URL)
 		site, err := s.FindSite(cmd.Context(), "demo")
 		if err != nil {
 			return // not added yet
