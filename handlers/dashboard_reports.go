@@ -99,8 +99,10 @@ func (s *Server) reportsPage(c echo.Context) error {
 	if err := s.reportRuns(ctx, &page, zone); err != nil {
 		return err
 	}
-	s.reportAges(ctx, &page)
-	s.reportExtensions(ctx, &page)
+	waiting, done := context.WithTimeout(ctx, countingWait) // for all that is counted together
+	defer done()
+	s.reportAges(waiting, &page)
+	s.reportExtensions(waiting, &page)
 	if err := s.reportLatency(ctx, &page); err != nil {
 		return err
 	}
