@@ -69,6 +69,21 @@ func (a *counting[T]) start(ctx context.Context, s *Server, site int64, young ti
 
 func (a *counting[T]) count(ctx context.Context, s *Server, site int64, c *count[T], ready chan struct{}, read func(context.Context) (T, error)) {
 	defer s.background.Done()
+	var value T
+	err := context.Canceled
+	if s.counting.take(site, s.draining) {
+		value, err = a.answer(ctx, s, site, read)
+		s.counting.give(site)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c.ready = nil; err == nil {
+		c.value, c.at = &value, s.deps.Now().UTC()
+	}
+	close(ready)
+}
+
+func (a *counting[T]) answer(ctx context.Context, s *Server, site int64, read func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, countingLimit)
 	defer cancel()
 	go func() {
@@ -82,13 +97,38 @@ func (a *counting[T]) count(ctx context.Context, s *Server, site int64, c *count
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "pages not counted", "site", site, "error", err)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if c.ready = nil; err == nil {
-		c.value, c.at = &value, s.deps.Now().UTC()
-	}
-	close(ready)
+	return value, err
 }
+
+// slots let one counting of a site go on at a time: a screen that asks for several leaves a processor to itself.
+type slots struct {
+	mu  sync.Mutex
+	all map[int64]chan struct{}
+}
+
+func (l *slots) of(site int64) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[int64]chan struct{}{}
+	}
+	if l.all[site] == nil {
+		l.all[site] = make(chan struct{}, 1)
+	}
+	return l.all[site]
+}
+
+// take waits for the site's turn; false: the server stops.
+func (l *slots) take(site int64, stop <-chan struct{}) bool {
+	select {
+	case l.of(site) <- struct{}{}:
+		return true
+	case <-stop:
+		return false
+	}
+}
+
+func (l *slots) give(site int64) { <-l.of(site) }
 
 // forget drops the answer of a site after a change that must be seen at once.
 func (a *counting[T]) forget(site int64) {

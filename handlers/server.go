@@ -18,16 +18,17 @@ import (
 
 // Server answers every HTTP request of the daemon. Make it with New; it is an http.Handler.
 type Server struct {
-	deps    Deps
-	log     *slog.Logger
-	echo    *echo.Echo
-	api     huma.API
-	metrics *metrics
-	rejects *rejectLog
-	limits  *limiter
-	logins  *limiter
-	reports reportCache
-	open    openStreams
+	deps     Deps
+	log      *slog.Logger
+	echo     *echo.Echo
+	api      huma.API
+	metrics  *metrics
+	rejects  *rejectLog
+	limits   *limiter
+	logins   *limiter
+	reports  reportCache
+	counting slots
+	open     openStreams
 
 	streams    sync.WaitGroup
 	background sync.WaitGroup // log rows that are written after the answer
