@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -48,5 +49,17 @@ func TestStale_AddsUpByTypeAndDocument(t *testing.T) {
 	}
 	if n := strings.Count(body, "<tr>"); n != 2+200 || strings.Contains(body, "blog/000/") {
 		t.Errorf("%d rows, or not the largest", n)
+	}
+}
+
+func TestStale_SaysThatPagesCouldNotBeCounted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(f *fixture) {
+		f.deps.Reports = reportsOf{counts: func() ([]models.LastmodCounts, error) { return nil, errors.New("the database is away") }}
+	})
+	for _, path := range []string{"/sites/1/stale", "/sites/1/reports"} {
+		if body := settled(t, f, path); !strings.Contains(body, "could not be counted") || strings.Contains(body, "No page yet") || strings.Contains(body, "is away") {
+			t.Errorf("%s: does not say it, or too much", path)
+		}
 	}
 }

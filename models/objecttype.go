@@ -27,10 +27,11 @@ func ObjectType(document string) string {
 		provider, rest, _ := strings.Cut(withoutNumber(rest), "-")
 		return coreType(provider, rest)
 	}
-	for prefix, suffix := range map[string]int{"sitemap-pt-": len("-2026-11"), "sitemap-tax-": 0} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && len(rest) > suffix {
-			return rest[:len(rest)-suffix]
-		}
+	if rest, ok := strings.CutPrefix(name, "sitemap-tax-"); ok {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(name, "sitemap-pt-"); ok {
+		return rest[:max(0, len(rest)-len("-2026-11"))]
 	}
 	if of, number, ok := strings.Cut(name, "-sitemap"); ok && strings.Trim(number, "-0123456789") == "" && !extensionMaps[of] {
 		return of

@@ -150,8 +150,11 @@ func (a *app) findingsCommand() *cobra.Command {
 		Short: "What is wrong with a site's documents and their pages now, or was at a run",
 		Args:  cobra.ExactArgs(1),
 		RunE: a.withSite(func(ctx context.Context, s *store.Store, site models.Site, _ []string) error {
-			if _, known := ruleOf(models.AboutDocuments, filter.Code); filter.Code != "" && !known {
+			switch rule, known := ruleOf(models.AboutDocuments, filter.Code); {
+			case filter.Code != "" && !known:
 				return usage("--code %q is no finding's code: docs/findings.md has all of them, and `sitemapd findings %s` those of this site", filter.Code, site.Name)
+			case rule.About == models.AboutPages:
+				return usage("--code %s is about what pages say of themselves: `sitemapd report %s --code %s`", filter.Code, site.Name, filter.Code)
 			}
 			findings, err := s.Findings(ctx, site.ID, filter)
 			if err != nil {

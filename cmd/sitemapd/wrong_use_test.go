@@ -41,6 +41,7 @@ func TestWrongUse_SaysWhatToDo(t *testing.T) {
 		{[]string{"urls", origin.URL(), "--as-of", "99"}, "run 99: not found; `sitemapd runs "},
 		{[]string{"findings", origin.URL(), "--run", "99"}, "run 99: not found; `sitemapd runs "},
 		{[]string{"findings", origin.URL(), "--code", "nosuch"}, `--code "nosuch" is no finding's code`},
+		{[]string{"findings", origin.URL(), "--code", "canonical-missing"}, "--code canonical-missing is about what pages say of themselves: `sitemapd report "},
 		{[]string{"urls", origin.URL(), "--lastmod-from", "-3w"}, `--lastmod-from "-3w": not a time`},
 		{[]string{"token", "revoke", "99"}, "token 99: not found; `sitemapd token list`"},
 	} {

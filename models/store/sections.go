@@ -87,6 +87,14 @@ type sectionCounter struct {
 	cut bool
 }
 
+// column is where pages of a step are counted: those without a lastmod behind all others.
+func (c *sectionCounter) column(step int) int {
+	if step < 0 {
+		return len(c.bounds) + 1
+	}
+	return step
+}
+
 // add counts a page in every directory above it.
 func (c *sectionCounter) add(link []byte, step int, by int64) {
 	var parent *section
@@ -102,10 +110,7 @@ func (c *sectionCounter) add(link []byte, step int, by int64) {
 			g = &section{counts: make([]int64, len(c.bounds)+2)}
 			c.all[string(link[:end])] = g
 		}
-		if step < 0 {
-			step = len(c.bounds) + 1
-		}
-		g.counts[step] += by
+		g.counts[c.column(step)] += by
 		parent = g
 	}
 }
@@ -171,11 +176,7 @@ func (c *sectionCounter) own(ctx context.Context, s *Store, siteID int64, keyOf 
 	}
 	r.fn = func(p *models.Page) error {
 		if path := paths[p.Key]; path == p.URL {
-			step := c.stepOf(p)
-			if step < 0 {
-				step = len(c.bounds) + 1
-			}
-			c.all[path].counts[step]++
+			c.all[path].counts[c.column(c.stepOf(p))]++
 		}
 		return nil
 	}
@@ -205,7 +206,7 @@ func (c *sectionCounter) result() models.SectionCounts {
 	out := models.SectionCounts{Cut: c.cut, Sections: make([]models.Section, 0, len(c.all))}
 	for path, g := range c.all {
 		section := models.Section{Path: path, Depth: strings.Count(path, "/") - 3, Wide: g.wide,
-			LastmodCounts: models.LastmodCounts{None: g.counts[len(c.bounds)+1], At: g.counts[:len(c.bounds)+1]}}
+			LastmodCounts: models.LastmodCounts{None: g.counts[c.column(-1)], At: g.counts[:len(c.bounds)+1]}}
 		if slices.ContainsFunc(g.counts, func(n int64) bool { return n != 0 }) {
 			out.Sections = append(out.Sections, section)
 		}
